@@ -1,0 +1,91 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Checks the role's variables and settles, once for the play, what is asked of each machine."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible.errors import AnsibleActionFail, AnsibleError
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.llmgw.preflight.plugins.plugin_utils import settings
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES
+
+# What may differ from machine to machine, and what it is then called in an error.
+OF_A_MACHINE = ("preflight_roles", "preflight_serves", "preflight_address")
+
+
+class ActionModule(ActionBase):
+    TRANSFERS_FILES = False
+    _requires_connection = False
+    _supports_check_mode = True
+
+    def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+        super().run(tmp, task_vars)
+        task_vars = task_vars or {}
+        arguments = self.validate_argument_spec(argument_spec={
+            name: {"type": "raw"} for name in ("needs", "systems", "architectures", "limits", "internet_urls", "fail_on",
+                                               "report_dir", "report_formats")
+        })[1]
+        problems: list[str] = []
+
+        def settle(check: t.Callable[..., t.Any], *given: t.Any) -> t.Any:
+            try:
+                return check(*given)
+            except settings.SettingsError as problem:
+                problems.append(str(problem))
+                return None
+
+        needs = settle(settings.needs, arguments["needs"])
+        limits = settle(settings.limits, arguments["limits"])
+        systems = settle(settings.systems, arguments["systems"])
+        architectures = settle(settings.architectures, arguments["architectures"])
+        settle(settings.urls, arguments["internet_urls"])
+        settle(settings.choice, arguments["fail_on"] or settings.FAIL_ON[0], settings.FAIL_ON, "preflight_fail_on")
+        settle(settings.folder, arguments["report_dir"], "preflight_report_dir")
+        for format_ in settle(settings.texts, arguments["report_formats"], tuple(FILES), "preflight_report_formats") or ():
+            settle(settings.choice, format_, tuple(FILES), "preflight_report_formats")
+
+        machines = []
+        known = needs or settings.NEEDS
+        for name in task_vars["ansible_play_hosts_all"]:
+            own = self._variables_of(name, task_vars, problems)
+            if own is None:
+                continue
+            machines.append({
+                "machine": str(name),
+                "address": settle(settings.address, own["preflight_address"] or own["ansible_host"] or name,
+                                  f"preflight_address of {name}"),
+                "port": settle(settings.port, own["ansible_port"] or own["ansible_ssh_port"], f"ansible_port of {name}"),
+                "roles": settle(settings.roles, own["preflight_roles"], own["group_names"], known, f"preflight_roles of {name}"),
+                "serves": settle(settings.serves, own["preflight_serves"], f"preflight_serves of {name}"),
+            })
+        if problems:
+            # The same variable, set for all machines, need not be told for each of them.
+            raise AnsibleActionFail("Nothing was read, because:\n" + "\n".join(dict.fromkeys(problems)))
+        return {
+            "changed": False,
+            "machines": machines,
+            "needs": {role: {**need.__dict__, "ports": list(need.ports)} for role, need in needs.items()},
+            "systems": {system: list(versions) for system, versions in systems.items()},
+            "architectures": list(architectures),
+            "limits": limits,
+            "_ansible_verbose_override": True,
+        }
+
+    def _variables_of(self, name: str, task_vars: dict[str, t.Any], problems: list[str]) -> dict[str, t.Any] | None:
+        """One machine's own variables, as a task of this play on that machine would see them.
+
+        hostvars alone would not do: it knows neither the variables of the play nor those given to the role.
+        """
+        hostvars = task_vars["hostvars"]
+        manager, inventory = hostvars._variable_manager, hostvars._inventory
+        seen = manager.get_vars(play=self._task.get_play(), host=inventory.get_host(name), task=self._task)
+        templar = self._templar.copy_with_new_env(available_variables=seen)
+        own = {}
+        for key in (*OF_A_MACHINE, "ansible_host", "ansible_port", "ansible_ssh_port", "group_names"):
+            try:
+                own[key] = templar.template(seen.get(key))
+            except AnsibleError as problem:
+                problems.append(f"{key} of {name} can not be worked out: {problem.message}")
+        return own if len(own) == len(OF_A_MACHINE) + 4 else None

@@ -1,0 +1,248 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Reads one machine: one module, a few tiny questions about its clock, and a record whatever happens."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import signal
+import time
+import typing as t
+from pathlib import Path
+
+from ansible.errors import AnsibleActionFail, AnsibleError
+from ansible.plugins.action import ActionBase
+from ansible.plugins.loader import become_loader
+from ansible.utils.display import Display
+
+from ansible_collections.llmgw.preflight.plugins.plugin_utils import login, settings
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks.network import is_loopback
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.offset import COMMAND, Offset, reading_of
+
+display = Display()
+
+SECTIONS = (
+    "login", "system", "architecture", "sudo", "apt", "cpus", "memory_mb", "disks", "clock", "time_sync", "listening",
+    "internet", "reach",
+)
+
+
+class NotRead(Exception):
+    """The module gave no result; the message is what it gave instead."""
+
+
+class OutOfTime(BaseException):
+    """The machine's deadline has passed. Not an Exception, since connection plugins catch those and try again."""
+
+
+class ActionModule(ActionBase):
+    TRANSFERS_FILES = False
+    _supports_async = False
+    _supports_check_mode = True
+
+    def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+        super().run(tmp, task_vars)
+        self._vars = dict(task_vars or {})
+        self._read_arguments()
+        self._prepare_connection()
+        self._facts: dict[str, t.Any] = {}
+        self._unmeasured: dict[str, str] = {}
+        self._end = time.monotonic() + self._limits["machine_s"]
+        try:
+            self._read_machine()
+        except OutOfTime:
+            self._not_read(f"no answer within {self._limits['machine_s']:g} s", "silent")
+        except Exception as problem:  # a record for every machine, whatever a connection plugin brings up
+            said = str(getattr(problem, "message", None) or problem)
+            self._not_read(login.reason_of(said) or type(problem).__name__, login.cause_of(said))
+        else:
+            self._read_clock()
+            if self._record.get("sudo") == {"how": "password"}:
+                self._try_password()
+            for name in SECTIONS:
+                if name not in self._record:
+                    self._unmeasured.setdefault(name, "it was not asked for")
+            self._record["unmeasured"] = self._unmeasured
+        return {
+            "changed": False,
+            "record": self._record,
+            "ansible_facts": self._facts,
+            "_ansible_verbose_override": True,  # -v is for the report, not for the records
+        }
+
+    def _read_arguments(self) -> None:
+        arguments = self.validate_argument_spec(argument_spec={
+            "machines": {"type": "list", "elements": "dict", "default": []},
+            "internet_urls": {"type": "list", "elements": "str", "default": list(settings.INTERNET_URLS)},
+            "limits": {"type": "dict", "default": {}},
+            "sudo": {"type": "bool", "default": True},
+        })[1]
+        name = str(self._vars.get("inventory_hostname"))
+        try:
+            self._limits = settings.limits(arguments["limits"], "limits")
+            self._urls = list(settings.urls(arguments["internet_urls"], "internet_urls"))
+        except settings.SettingsError as problem:
+            raise AnsibleActionFail(str(problem)) from problem
+        machines = arguments["machines"]
+        me = next((machine for machine in machines if machine["machine"] == name), None)
+        if me is None:
+            me = {"address": self._templar.template(self._vars.get("ansible_host")) or name, "roles": [], "serves": []}
+        # An address that every machine takes for itself would only lead back here; checks/network.py says so.
+        self._peers = [machine for machine in machines if machine["machine"] != name and not is_loopback(machine["address"])]
+        self._local = self._connection.transport == "local"
+        self._ask_sudo = arguments["sudo"] and not self._local
+        self._record: dict[str, t.Any] = {
+            "machine": name,
+            "address": str(me["address"]),
+            "roles": list(me["roles"]),
+            "local": self._local,
+            "serves": list(me["serves"]),
+        }
+
+    def _prepare_connection(self) -> None:
+        """Read as the user that logs in, over standard input, and without a word about how Python was found."""
+        self._connection.set_become_plugin(None)
+        self._play_context.become = False
+        if self._connection.has_pipelining:
+            # No file on the machine: a full or read-only disk does not keep it from being read.
+            with contextlib.suppress(KeyError):
+                self._connection.set_option("pipelining", True)
+        self._vars.setdefault("ansible_python_interpreter", "auto_silent")
+
+    def _left(self, seconds: float) -> float:
+        """As many seconds for one step, or what is left of the machine's own."""
+        return max(0.001, min(seconds, self._end - time.monotonic()))
+
+    def _read_machine(self) -> None:
+        # By the monotonic clock, so that a step of the controller's own clock meanwhile is not taken for the machine's.
+        self._epoch = time.time() - time.monotonic()
+        sent = self._now()
+        with deadline(self._left(math.inf)):
+            result = self._execute_module(
+                module_name="llmgw.preflight.probe",
+                module_args={"machines": self._peers, "internet_urls": self._urls, "limits": self._limits,
+                             "sudo": self._ask_sudo},
+                task_vars=self._vars,
+            )
+        received = self._now()
+        # Ansible's own, without which every later task would look for Python again.
+        self._facts = {key: value for key, value in (result.get("ansible_facts") or {}).items()
+                       if key.startswith("discovered_interpreter_")}
+        read = whole_result(result)
+        self._record.update(read["sections"])
+        self._unmeasured.update(read["unmeasured"])
+        self._clock = Offset()
+        for reading in (read["started"], read["ended"]):
+            self._clock.narrow(reading, sent, received)
+
+    def _now(self) -> float:
+        return self._epoch + time.monotonic()
+
+    def _read_clock(self) -> None:
+        """Ask the time until every offset that is still possible gives the same verdict, or the time for it is up."""
+        end = time.monotonic() + self._left(self._limits["clock_s"])
+        asked = self._local  # the controller's own clock needs no closer look
+        try:
+            while time.monotonic() < end and not (asked and self._clock.is_decided(self._limits)):
+                sent = self._now()
+                with deadline(end - time.monotonic()):
+                    answer = self._low_level_execute_command(COMMAND, sudoable=False)
+                reading = reading_of(answer.get("stdout", ""))
+                if reading is None:
+                    break
+                self._clock.narrow(reading[0], sent, self._now(), reading[1])
+                asked = True
+        except (AnsibleError, OutOfTime) as problem:
+            display.vv(f"its clock could not be asked again: {type(problem).__name__} {problem}", host=self._record["machine"])
+        if self._clock.contradicts_itself:
+            self._unmeasured["clock"] = "one of the two clocks was set while they were compared"
+        else:
+            self._record["clock"] = self._clock.as_section()
+
+    def _try_password(self) -> None:
+        """sudo asks for a password: see whether the one that Ansible was given works."""
+        plugin = become_loader.get("sudo")
+        plugin.set_options(var_options={
+            name: self._templar.template(self._vars[name])
+            for name in ("ansible_become_password", "ansible_become_pass", "ansible_sudo_pass") if name in self._vars
+        })
+        if plugin.get_option("become_pass") is None:
+            if not self._play_context.become_pass:
+                return
+            plugin.set_option("become_pass", self._play_context.become_pass)
+        self._connection.set_become_plugin(plugin)
+        try:
+            with deadline(self._left(2 * self._limits["command_s"])):
+                answer = self._low_level_execute_command("true")
+            works, said = answer.get("rc") == 0, str(answer.get("stderr") or answer.get("stdout") or "")
+        except OutOfTime:
+            self._record.pop("sudo")
+            self._unmeasured["sudo"] = "no answer after the password was given"
+            return
+        except AnsibleError as problem:
+            works, said = False, str(problem)
+        finally:
+            self._connection.set_become_plugin(None)
+        self._record["sudo"] = {"how": "password_given"} if works else {
+            "how": "denied", "reason": login.reason_of(said) or "the password that was given does not work"}
+
+    def _not_read(self, reason: str, cause: str) -> None:
+        self._record["login"] = {"ok": False, "reason": reason, "cause": cause}
+
+
+def whole_result(result: dict[str, t.Any]) -> dict[str, t.Any]:
+    """The module's result, also where something else was printed before or after it. Raises NotRead."""
+    if is_whole(result):
+        return result
+    for line in str(result.get("module_stdout") or "").splitlines():
+        at = line.find('{"')
+        if at >= 0 and '"sections"' in line:
+            with contextlib.suppress(ValueError):
+                found = json.JSONDecoder().raw_decode(line[at:])[0]
+                if is_whole(found):
+                    return found
+    said = "\n".join(str(result.get(key) or "") for key in ("msg", "module_stdout", "module_stderr"))
+    raise NotRead(said.strip() or "the module printed nothing")
+
+
+def is_whole(result: t.Any) -> bool:
+    return (
+        isinstance(result, dict)
+        and isinstance(result.get("sections"), dict)
+        and isinstance(result["sections"].get("login"), dict)
+        and isinstance(result.get("unmeasured"), dict)
+        and all(isinstance(result.get(key), (int, float)) for key in ("started", "ended"))
+    )
+
+
+@contextlib.contextmanager
+def deadline(seconds: float) -> t.Iterator[None]:
+    """Raise OutOfTime in the block after so many seconds, and end what it left running.
+
+    Ansible waits without end for a machine that froze after the connection was opened.
+    """
+    def expired(*_: t.Any) -> None:
+        raise OutOfTime()
+
+    before = _children()
+    handler = signal.signal(signal.SIGALRM, expired)
+    signal.setitimer(signal.ITIMER_REAL, max(0.001, seconds))
+    try:
+        yield
+    except OutOfTime:
+        for child in _children() - before:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGTERM)
+        raise
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+
+
+def _children() -> set[int]:
+    """This process's children, where /proc tells; elsewhere one that hangs is left to end by itself."""
+    with contextlib.suppress(OSError, ValueError):
+        return {int(pid) for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()}
+    return set()

@@ -1,0 +1,78 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Shows a report, writes its files, and fails the play when it must."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import typing as t
+from pathlib import Path
+
+from ansible import constants as C
+from ansible.errors import AnsibleActionFail
+from ansible.plugins.action import ActionBase
+from ansible.utils.color import stringc
+from ansible.utils.display import Display
+
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES, text
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.settings import FAIL_ON
+
+display = Display()
+
+# What a report holds; a registered one also holds what Ansible puts beside it.
+PARTS = ("worst", "counts", "machines", "findings", "not_examined")
+COLOURS = {"fail": C.COLOR_ERROR, "warn": C.COLOR_WARN, "ok": C.COLOR_OK}
+LEVELS = ("ok", "warn", "fail")
+
+
+class ActionModule(ActionBase):
+    TRANSFERS_FILES = False
+    _requires_connection = False
+    _supports_check_mode = True
+
+    def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+        super().run(tmp, task_vars)
+        arguments = self.validate_argument_spec(argument_spec={
+            "report": {"type": "dict", "required": True},
+            "fail_on": {"type": "str", "choices": list(FAIL_ON), "default": "fail"},
+            "dir": {"type": "str"},
+            "formats": {"type": "list", "elements": "str", "choices": list(FILES), "default": ["json"]},
+        })[1]
+        report = {part: arguments["report"][part] for part in PARTS if part in arguments["report"]}
+        missing = [part for part in PARTS[:4] if part not in report]
+        if missing:
+            raise AnsibleActionFail(f"This is not a report: it has no {', '.join(missing)}.")
+        for level, line in text.lines(report, display.columns, everything=display.verbosity > 0):
+            display.display(stringc(line, COLOURS[level]) if level else line)
+        if arguments["dir"]:
+            self._write(report, arguments["dir"], arguments["formats"])
+        if must_fail(report["worst"], arguments["fail_on"]):
+            return {"failed": True, "changed": False, "msg": text.verdict(report, arguments["fail_on"])}
+        return {"changed": False, "_ansible_verbose_override": True}
+
+    def _write(self, report: dict[str, t.Any], folder: str, formats: t.Iterable[str]) -> None:
+        for name in formats:
+            path = Path(os.path.expanduser(folder)).absolute() / f"preflight.{name}"
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write_whole(path, FILES[name](report))
+            except OSError as problem:
+                raise AnsibleActionFail(f"The report could not be written to {path}: {problem.strerror}. Give a folder that can be "
+                                        "written as preflight_report_dir. The report itself is above.") from problem
+            display.display(f"Report written to {path}")
+
+
+def write_whole(path: Path, content: str) -> None:
+    """All of the file or none of it, readable by its owner only."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with open(handle, "w", encoding="utf-8") as file:
+            file.write(content)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def must_fail(worst: str, fail_on: str) -> bool:
+    return fail_on != "never" and LEVELS.index(worst) >= LEVELS.index(fail_on)

@@ -1,0 +1,97 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""What the machine is and who we are on it: os-release, architecture, sudo, apt, CPUs and memory."""
+
+import os
+import pwd
+import shlex
+
+from ansible.module_utils.facts.hardware.linux import LinuxHardware
+
+from ansible_collections.llmgw.preflight.plugins.module_utils.reading import (
+    Unmeasured,
+    command,
+    find,
+    first_line,
+    text_of,
+)
+
+# os-release(5): the second counts where the first is not there.
+OS_RELEASE = ("/etc/os-release", "/usr/lib/os-release")
+
+
+def login():
+    uid = os.getuid()
+    try:
+        user = pwd.getpwuid(uid).pw_name
+    except KeyError:
+        user = str(uid)
+    return {"ok": True, "user": user, "uid": uid}
+
+
+def system():
+    text = text_of(next((path for path in OS_RELEASE if os.path.exists(path)), OS_RELEASE[0]))
+    values = parse_os_release(text)
+    if not values.get("ID"):
+        raise Unmeasured("os-release holds no ID")
+    return {
+        "id": values["ID"],
+        "version": values.get("VERSION_ID") or None,
+        "name": values.get("PRETTY_NAME") or values.get("NAME") or values["ID"],
+    }
+
+
+def parse_os_release(text):
+    """os-release(5): assignments as a shell would read them; lines that are none are passed over."""
+    values = {}
+    for line in text.splitlines():
+        key, sign, value = line.strip().partition("=")
+        if not sign or key.startswith("#"):
+            continue
+        try:
+            values[key.strip()] = "".join(shlex.split(value))
+        except ValueError:  # a quote that is not closed
+            values[key.strip()] = value.strip("'\" ")
+    return values
+
+
+def architecture():
+    return os.uname().machine
+
+
+def apt():
+    return find("apt-get") is not None
+
+
+def sudo(limit_s):
+    """How this user becomes root. Asked once: each refusal may be mailed to root."""
+    if os.getuid() == 0:
+        return {"how": "root"}
+    path = find("sudo")
+    if not path:
+        return {"how": "missing"}
+    status, out, err = command([path, "-n", "true"], limit_s)
+    if status == 0:
+        return {"how": "nopasswd"}
+    said = err.lower()
+    # sudo, and sudo-rs in its versions up to and since 0.2.6
+    if "password is required" in said or "authentication is required" in said:
+        return {"how": "password"}
+    if "not in the sudoers" in said or "may not run" in said or "not allowed" in said or "i'm sorry" in said:
+        return {"how": "denied", "reason": first_line(err)}
+    raise Unmeasured("sudo -n true: %s" % (first_line(err) or "exit status %d" % status))
+
+
+def cpus(module):
+    """CPUs that this process may use; those built in may be more."""
+    found = LinuxHardware(module).get_cpu_facts().get("processor_nproc")
+    if not found:
+        raise Unmeasured("neither /proc/cpuinfo nor the process's affinity tells")
+    return int(found)
+
+
+def memory_mb(module):
+    """MemTotal in whole MB."""
+    found = LinuxHardware(module).get_memory_facts().get("memtotal_mb")
+    if not found:
+        raise Unmeasured("/proc/meminfo does not hold MemTotal")
+    return int(found)

@@ -1,0 +1,168 @@
+#!/usr/bin/python
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+DOCUMENTATION = r"""
+module: probe
+short_description: Read what an install needs to know of a machine
+description:
+  - Reads one machine in one task, with one start of Python there, and changes nothing on it.
+  - Returns a record for every machine, whatever happens. A machine that can not be reached, or on which Python does not run, has a
+    record too, with the reason under C(login). This task never fails a host and never makes it unreachable.
+  - Runs as the user that logs in, whatever C(become) says, since what that user may do is part of what is read.
+  - The clock is bounded by each exchange that carries a reading of it, and asked for again until the verdict is certain.
+  - A section of the record that could not be read is absent, and named with the reason under C(unmeasured).
+author: llmgw (@llmgw)
+options:
+  machines:
+    description:
+      - All machines of the play, as the action P(llmgw.preflight.plan#module) settles them.
+      - This machine tries to reach each of the others.
+      - Without it the machine is read alone.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      machine:
+        description: The name in the inventory.
+        type: str
+        required: true
+      address:
+        description: The name or address by which the others reach it.
+        type: str
+        required: true
+      port:
+        description: Its SSH port.
+        type: int
+        default: 22
+      roles:
+        description: The ids of its roles.
+        type: list
+        elements: str
+        default: []
+      serves:
+        description: The models that it will serve, with C(name) and C(memory_mb).
+        type: list
+        elements: dict
+        default: []
+  internet_urls:
+    description: Web addresses that must answer.
+    type: list
+    elements: str
+    default: ['http://deb.debian.org/']
+  sudo:
+    description: Whether to ask if the user may use sudo. The controller itself is never asked.
+    type: bool
+    default: true
+  limits:
+    description: Deadlines and thresholds in seconds, put over the defaults; the role's variable O(llmgw.preflight.preflight#role:preflight_limits).
+    type: dict
+    default: {}
+attributes:
+  check_mode:
+    description: Reads the same in check mode.
+    support: full
+  diff_mode:
+    description: There is nothing to show.
+    support: none
+seealso:
+  - plugin: llmgw.preflight.evaluate
+    plugin_type: filter
+"""
+
+EXAMPLES = r"""
+- name: Read each machine
+  llmgw.preflight.probe:
+  register: preflight_probe
+"""
+
+RETURN = r"""
+record:
+  description: What was read. Sections that could not be read are absent, and named under C(unmeasured) with the reason.
+  type: dict
+  returned: always
+  sample:
+    machine: db1
+    address: 10.0.0.5
+    roles: [database]
+    local: false
+    serves: []
+    login: {ok: true, user: ops, uid: 1000}
+    system: {id: debian, version: "12", name: Debian GNU/Linux 12 (bookworm)}
+    architecture: x86_64
+    sudo: {how: nopasswd}
+    apt: true
+    cpus: 4
+    memory_mb: 7950
+    disks: [{path: /, mount: /, free_bytes: 46523842560}]
+    clock: {offset_s: 0.0031, error_s: 0.008}
+    listening: [{port: 22, address: 0.0.0.0, process: null, user: root}]
+    internet: [{url: "http://deb.debian.org/", ok: true, via: direct, stage: null, reason: null, seconds: 0.03}]
+    reach: {tried: 2, open: 2, seconds: {median: 0.0004, max: 0.0012}, not_open: []}
+    unmeasured: {time_sync: "chronyc: not found"}
+"""
+
+import os
+import time
+
+# As early as can be: the later it is read, the less it tells of when it was asked for.
+STARTED = time.time()
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.llmgw.preflight.plugins.module_utils import system
+from ansible_collections.llmgw.preflight.plugins.module_utils.disks import disks
+from ansible_collections.llmgw.preflight.plugins.module_utils.internet import internet
+from ansible_collections.llmgw.preflight.plugins.module_utils.listening import listening
+from ansible_collections.llmgw.preflight.plugins.module_utils.reach import reach
+from ansible_collections.llmgw.preflight.plugins.module_utils.reading import read_all
+from ansible_collections.llmgw.preflight.plugins.module_utils.time_sync import time_sync
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec=dict(
+            machines=dict(
+                type="list",
+                elements="dict",
+                default=[],
+                options=dict(
+                    machine=dict(type="str", required=True),
+                    address=dict(type="str", required=True),
+                    port=dict(type="int", default=22),
+                    roles=dict(type="list", elements="str", default=[]),
+                    serves=dict(type="list", elements="dict", default=[]),
+                ),
+            ),
+            internet_urls=dict(type="list", elements="str", default=["http://deb.debian.org/"]),
+            limits=dict(type="dict", default={}),
+            sudo=dict(type="bool", default=True),
+        ),
+        supports_check_mode=True,
+    )
+    # The action sends the other machines only, and every limit.
+    urls, limits = module.params["internet_urls"], module.params["limits"]
+    peers = [{key: peer[key] for key in ("machine", "address", "port")} for peer in module.params["machines"]]
+    command_s = limits["command_s"]
+    readers = {  # section -> (reader, seconds it may take)
+        "login": (system.login, command_s),
+        "system": (system.system, command_s),
+        "architecture": (system.architecture, command_s),
+        "apt": (system.apt, command_s),
+        "cpus": (lambda: system.cpus(module), command_s),
+        "memory_mb": (lambda: system.memory_mb(module), command_s),
+        "disks": (lambda: disks(["/"]), command_s),
+        "time_sync": (lambda: time_sync(command_s), 3 * command_s),
+        "listening": (listening, command_s),
+        "internet": (lambda: internet(urls, limits["internet_s"]), 2 * limits["internet_s"]),
+        "reach": (lambda: reach(peers, limits["reach_s"]), 2 * limits["reach_s"]),
+    }
+    if module.params["sudo"]:
+        readers["sudo"] = (lambda: system.sudo(command_s), 2 * command_s)
+    sections, unmeasured = read_all(readers, limits["read_s"])
+    if unmeasured.pop("login", None):  # a directory that does not answer hides the name, not that we are in
+        sections["login"] = {"ok": True, "user": str(os.getuid()), "uid": os.getuid()}
+    module.exit_json(changed=False, sections=sections, unmeasured=unmeasured, started=STARTED, ended=time.time())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""The checks, one file each, in the order of a report.
+
+To add one: write its file (ID, WORST, FIX_UNREAD, judge, and a docstring, which is its documentation), and name it here.
+
+A check's ``judge(record, asked)`` gives a Verdict, or None where the check does not apply to this machine. It may raise
+Unmeasured: then the finding is of the worst level that the check can reach, so that nothing unread ever passes.
+"""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Mapping
+
+from ..model import Asked, Finding, Level, Unmeasured, Verdict, fail
+from . import (
+    architecture,
+    clock,
+    cpus,
+    disk,
+    internet,
+    login,
+    memory,
+    network,
+    packages,
+    ports,
+    sudo,
+    system,
+    time_sync,
+)
+
+# login is not among them: where it fails, these have nothing to judge.
+AFTER_LOGIN = (
+    system,
+    architecture,
+    sudo,
+    packages,
+    cpus,
+    memory,
+    disk,
+    clock,
+    time_sync,
+    ports,
+    internet,
+    network,
+)
+IDS = tuple(check.ID for check in (login, *AFTER_LOGIN))
+
+
+def judge(record: Mapping[str, t.Any], asked: Asked) -> list[Finding]:
+    """Every check's finding on one machine."""
+    machine = str(record["machine"])
+    findings = [Finding(machine, login.ID, *login.judge(record, asked))]
+    if findings[0].level == Level.FAIL:
+        return findings
+    for check in AFTER_LOGIN:
+        verdict = _judge(check, record, asked)
+        if verdict:
+            findings.append(Finding(machine, check.ID, *verdict))
+    return findings
+
+
+def _judge(check: t.Any, record: Mapping[str, t.Any], asked: Asked) -> Verdict | None:
+    try:
+        return check.judge(record, asked)
+    except Unmeasured as problem:
+        return Verdict(check.WORST, f"could not be read: {problem}", check.FIX_UNREAD)
+    except Exception as error:  # a rule that breaks must not take the other rules' findings with it
+        return fail(f"the rule itself broke: {type(error).__name__}: {error}",
+                    "Please report this with the machine's record; until it is mended, look at this by hand.")

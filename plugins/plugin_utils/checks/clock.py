@@ -1,0 +1,42 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Does the machine's clock agree with the controller's?
+
+The offset is known within an error. With low = max(0, |offset| - error) and high = |offset| + error, a verdict is given
+only where these bounds allow it: low over the limit for failing fails, low over the one for warning warns, high
+within the latter is ok, and anything else is a warning that says how closely it could be told.
+"""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Mapping
+
+from ..model import Asked, Level, Verdict, fail, ok, section, warn
+
+ID = "clock"
+WORST = Level.FAIL
+FIX_UNREAD = "Run date there and see why it does not answer."
+
+FIX = "Set the clock right and keep it so: timedatectl set-ntp true, or apt-get install chrony."
+FIX_UNSURE = "Run again when the connection and both machines are less busy; raise preflight_limits.clock_s to try longer."
+
+
+def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict:
+    clock = section(record, "clock", {"offset_s": (int, float), "error_s": (int, float)})
+    offset, error = clock["offset_s"], clock["error_s"]
+    warn_s, fail_s = asked.limits["clock_warn_s"], asked.limits["clock_fail_s"]
+    low, high = max(0.0, abs(offset) - error), abs(offset) + error
+    way = "ahead of" if offset > 0 else "behind"
+    detail = f"{_seconds(abs(offset))} {way} the controller's (give or take {_seconds(error)}; {warn_s:g} s is allowed)"
+    if low > fail_s:
+        return fail(detail, FIX)
+    if low > warn_s:
+        return warn(detail, FIX)
+    if high <= warn_s:
+        return ok(f"within {_seconds(high)} of the controller's ({warn_s:g} s is allowed)")
+    return warn(f"can not be told closely enough: {detail}", FIX_UNSURE)
+
+
+def _seconds(value: float) -> str:
+    """To a millisecond, and from a hundred seconds on to a second."""
+    return f"{value:,.0f} s" if value >= 100 else f"{value:.3f} s"

@@ -1,0 +1,57 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Does the machine reach every other machine of the play?
+
+By TCP to the SSH port, because it is the one port that is open before anything is installed. Left out when there is
+only one machine.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import typing as t
+from collections.abc import Mapping
+
+from ..model import Asked, Level, Unmeasured, Verdict, fail, ok, section
+
+ID = "network"
+WORST = Level.FAIL
+FIX_UNREAD = "Log in there and try to reach the other machines' SSH port by hand (nc -vz ADDRESS 22)."
+
+OUTCOMES = {
+    "refused": "refused",
+    "timeout": "no answer",
+    "no_route": "no route",
+    "no_name": "name not known",
+    "wrong_answer": "something else answered",
+}
+FIX = ("Open the SSH port between the machines (firewall, security group, routes), or set preflight_address to the "
+       "address that the others are to use.")
+FIX_LOOPBACK = "Set preflight_address of this machine to the address by which the others reach it."
+
+
+def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict | None:
+    if asked.machines < 2:
+        return None
+    address = record.get("address")
+    if isinstance(address, str) and is_loopback(address):
+        return fail(f"its address for the others is {address}, which leads each of them to itself", FIX_LOOPBACK)
+    reach = section(record, "reach", {"tried": int, "open": int,
+                                      "not_open": [{"machine": str, "address": str, "port": int, "outcome": str}]})
+    closed = reach["not_open"]
+    if reach["open"] + len(closed) != reach["tried"]:
+        raise Unmeasured(f"of {reach['tried']} attempts only {reach['open'] + len(closed)} are accounted for")
+    if not closed:
+        return ok(f"reaches {reach['open']} of {reach['tried']} other machines on their SSH port")
+    told = ", ".join(f"{peer['machine']} ({peer['address']} port {peer['port']}: "
+                     f"{OUTCOMES.get(peer['outcome'], peer['outcome'])})" for peer in closed)
+    return fail(f"does not reach {told}", FIX)
+
+
+def is_loopback(address: str) -> bool:
+    """Whether every machine would take this address for itself."""
+    if address.rstrip(".").lower() in ("localhost", "localhost.localdomain", "ip6-localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,22 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Is the clock kept right by NTP? One that is right now drifts away otherwise."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Mapping
+
+from ..model import Asked, Level, Verdict, ok, section, warn
+
+ID = "time_sync"
+WORST = Level.WARN
+FIX = "Keep the clock right: timedatectl set-ntp true, or apt-get install chrony."
+FIX_UNREAD = FIX
+
+
+def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict:
+    sync = section(record, "time_sync", {"synchronised": bool, "by": (str, type(None))})
+    told = f" (says {sync['by']})" if sync["by"] else ""
+    if sync["synchronised"]:
+        return ok(f"synchronised{told}")
+    return warn(f"not synchronised{told}", FIX)

@@ -1,0 +1,133 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""The nouns of the rules: level, verdict, finding, need, and what is asked of a machine.
+
+Pure: nothing here knows Ansible, and nothing here reads a machine.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import typing as t
+from collections.abc import Mapping, Sequence
+
+GIB = 2**30
+
+
+class Level(enum.IntEnum):
+    """How serious a finding is; a higher one is worse."""
+
+    OK = 0
+    WARN = 1
+    FAIL = 2
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
+class Verdict(t.NamedTuple):
+    """What one check says of one machine. ``fix`` is empty only for ok."""
+
+    level: Level
+    detail: str
+    fix: str = ""
+
+
+class Finding(t.NamedTuple):
+    """A verdict with the machine and the check that it belongs to."""
+
+    machine: str | None
+    check: str
+    level: Level
+    detail: str
+    fix: str
+
+    def as_dict(self) -> dict[str, t.Any]:
+        return {**self._asdict(), "level": str(self.level)}
+
+
+def ok(detail: str) -> Verdict:
+    return Verdict(Level.OK, detail)
+
+
+def warn(detail: str, fix: str) -> Verdict:
+    return Verdict(Level.WARN, detail, fix)
+
+
+def fail(detail: str, fix: str) -> Verdict:
+    return Verdict(Level.FAIL, detail, fix)
+
+
+@dataclasses.dataclass(frozen=True)
+class Need:
+    """What a role needs of its machine."""
+
+    cpus: int = 0
+    memory_mb: int = 0
+    disk_gb: int = 0
+    ports: tuple[int, ...] = ()
+
+
+def together(needs: t.Iterable[Need]) -> Need:
+    """What several roles need of one machine: the largest of each figure, each port once, first mention first."""
+    needs = list(needs)
+    return Need(
+        cpus=max((need.cpus for need in needs), default=0),
+        memory_mb=max((need.memory_mb for need in needs), default=0),
+        disk_gb=max((need.disk_gb for need in needs), default=0),
+        ports=tuple(dict.fromkeys(port for need in needs for port in need.ports)),
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class Asked:
+    """All that a rule may know beside the machine's own record."""
+
+    need: Need  # of this machine's roles together
+    systems: Mapping[str, Sequence[str]]  # os-release ID -> the VERSION_IDs that were tested
+    architectures: Sequence[str]
+    limits: Mapping[str, float]  # see settings.LIMITS
+    machines: int  # in the whole set
+
+
+class Unmeasured(Exception):
+    """A section of a record is absent or not of its type; the message is the reason, for people."""
+
+
+def section(record: Mapping[str, t.Any], name: str, shape: t.Any) -> t.Any:
+    """The section ``name`` of ``record``, which must have ``shape``.
+
+    A shape is a type, a tuple of types, ``{key: shape}`` (further keys are let be), or ``[shape]``.
+    Raises Unmeasured with the record's own reason, or with what is wrong with the section.
+    """
+    if name not in record:
+        told = record.get("unmeasured")
+        reason = told.get(name) if isinstance(told, Mapping) else None
+        raise Unmeasured(str(reason) if reason else "the record does not hold it")
+    wrong = _misfit(record[name], shape, name)
+    if wrong:
+        raise Unmeasured(wrong)
+    return record[name]
+
+
+def _misfit(value: t.Any, shape: t.Any, where: str) -> str | None:
+    if isinstance(shape, dict):
+        if not isinstance(value, Mapping):
+            return f"{where} is not a mapping in the record"
+        for key, inner in shape.items():
+            if key not in value:
+                return f"{where}.{key} is not in the record"
+            wrong = _misfit(value[key], inner, f"{where}.{key}")
+            if wrong:
+                return wrong
+        return None
+    if isinstance(shape, list):
+        if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
+            return f"{where} is not a list in the record"
+        return next((wrong for item in value if (wrong := _misfit(item, shape[0], where))), None)
+    # True is an int to Python, and not a figure to anybody else.
+    if isinstance(value, bool) and not (shape is bool or isinstance(shape, tuple) and bool in shape):
+        return f"{where} is {value} in the record, not a figure"
+    if not isinstance(value, shape):
+        return f"{where} is {str(value)[:40]!r} in the record, which is not of its type"
+    return None

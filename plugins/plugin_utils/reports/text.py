@@ -1,0 +1,99 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""The report for a terminal: worst first, a line a problem with its fix below, totals last."""
+
+from __future__ import annotations
+
+import textwrap
+import typing as t
+from collections.abc import Iterable, Sequence
+
+from ..model import Level
+
+LEVELS = {str(level): level for level in Level}
+NAMES_MOST = 12  # machines named in one line before the rest is only counted
+TEXT_MOST = 400  # characters of one detail; what comes from a machine may be of any length
+CHECK_WIDTH = 13  # the longest id (architecture) and a space
+
+Line = t.Tuple[t.Optional[str], str]  # the level whose colour it takes, and the text
+
+
+def lines(report: dict[str, t.Any], width: int = 80, everything: bool = False) -> Iterable[Line]:
+    """What to show, line by line. With ``everything`` each ok is told too."""
+    width = max(60, min(width, 140))
+    yield None, ""
+    for level in ("fail", "warn", "ok") if everything else ("fail", "warn"):
+        for check, fix, problems in grouped(report["findings"], level):
+            head = f"{level.upper():<6}{check:<{CHECK_WIDTH}}"
+            for detail, machines in problems:
+                for text in _wrapped(head, f"{names(machines)}: {clean(detail)}", width):
+                    yield level, text
+                head = " " * len(head)
+            if fix:
+                for text in _wrapped(" " * len(head), f"-> {clean(fix)}", width, "   "):
+                    yield None, text
+    for note in _notes(report):
+        for text in _wrapped(f"{'note':<6}", note, width):
+            yield None, text
+    counts = report["counts"]
+    if not everything and counts["ok"]:
+        yield "ok", f"{'OK':<6}{_count(counts['ok'], 'check')} (-v shows each)"
+    yield None, ""
+    yield report["worst"], totals(report)
+
+
+def totals(report: dict[str, t.Any]) -> str:
+    counts, machines = report["counts"], report["machines"]
+    bad = _machines_at(report, "fail")
+    ready = "all can be installed" if not bad else f"not ready: {names(bad)}"
+    return (f"{_count(len(machines), 'machine')}: {counts['fail']} fail, {counts['warn']} warn, {counts['ok']} ok; {ready}.")
+
+
+def verdict(report: dict[str, t.Any], fail_on: str) -> str:
+    """Why the play stops, in one short line."""
+    bad = _machines_at(report, fail_on)
+    return f"Preflight: {len(bad)} of {_count(len(report['machines']), 'machine')} not ready: {names(bad)}."
+
+
+def grouped(findings: Iterable[dict[str, t.Any]], level: str) -> list[tuple[str, str, list[tuple[str, list[str]]]]]:
+    """Findings of one level as (check, fix, [(detail, machines)]): equal problems once, those with one fix together."""
+    groups: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for finding in findings:
+        if finding["level"] == level:
+            details = groups.setdefault((finding["check"], finding["fix"]), {})
+            details.setdefault(finding["detail"], []).append(finding["machine"] or "all machines")
+    return [(check, fix, list(details.items())) for (check, fix), details in groups.items()]
+
+
+def names(machines: Sequence[str]) -> str:
+    told = ", ".join(clean(machine, 60) for machine in machines[:NAMES_MOST])
+    return told if len(machines) <= NAMES_MOST else f"{told} and {len(machines) - NAMES_MOST} more"
+
+
+def clean(text: t.Any, most: int = TEXT_MOST) -> str:
+    """Text of a machine made harmless for a terminal: one line, nothing that steers it, no more than ``most`` characters."""
+    text = str(text)
+    cut = text[:most] + "..." if len(text) > most else text
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in cut)
+
+
+def _notes(report: dict[str, t.Any]) -> Iterable[str]:
+    waiting = report.get("not_examined") or []
+    if waiting:
+        yield f"not examined yet, since their batch has not come: {names(waiting)}"
+    without = [machine["machine"] for machine in report["machines"] if not machine["roles"]]
+    if without:
+        yield (f"no role, so nothing is asked of CPUs, memory, disk and ports: {names(without)} "
+               "(put them in a group that is called like a role, or set preflight_roles)")
+
+
+def _machines_at(report: dict[str, t.Any], level: str) -> list[str]:
+    return [machine["machine"] for machine in report["machines"] if LEVELS[machine["worst"]] >= LEVELS[level]]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _wrapped(head: str, text: str, width: int, hang: str = "") -> list[str]:
+    return textwrap.wrap(text, width, initial_indent=head, subsequent_indent=" " * len(head) + hang,
+                         break_long_words=False, break_on_hyphens=False) or [head]

@@ -1,0 +1,274 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""What is asked of the machines by default, and how what a user gives instead is checked.
+
+Pure. Every function takes what the user gave and returns it whole and of one type, or raises SettingsError, whose
+message holds every problem found: the variable, its value, and what is allowed.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import math
+import typing as t
+import urllib.parse
+from collections.abc import Mapping, Sequence
+
+from .model import Need
+
+# llmgw's own requirements for each role.
+NEEDS: dict[str, Need] = {
+    "control_plane": Need(cpus=2, memory_mb=3500, disk_gb=15, ports=(7443, 8080)),
+    "database": Need(cpus=2, memory_mb=3500, disk_gb=30, ports=(5432, 8008, 2379, 2380)),
+    "etcd_witness": Need(cpus=1, memory_mb=900, disk_gb=5, ports=(2379, 2380)),
+    "node": Need(cpus=2, memory_mb=3500, disk_gb=20),
+}
+SYSTEMS: dict[str, tuple[str, ...]] = {"ubuntu": ("22.04", "24.04"), "debian": ("12",)}
+INTERNET_URLS: tuple[str, ...] = ("http://deb.debian.org/",)
+ARCHITECTURES: tuple[str, ...] = ("x86_64", "aarch64")
+
+# Thresholds and deadlines, in seconds. The deadlines are long enough for a machine that is busy with something else:
+# they are waited for only where nothing answers.
+LIMITS: dict[str, float] = {
+    "clock_warn_s": 1,  # further apart than this is a warning
+    "clock_fail_s": 5,  # and than this a failure
+    "clock_s": 10,  # for narrowing down one machine's clock
+    "command_s": 10,  # for each command that is run on a machine, and each disk that is looked at
+    "internet_s": 10,  # for each URL: name, connection and answer
+    "reach_s": 10,  # for all attempts of one machine to reach the others
+    "read_s": 30,  # for everything that the module reads on one machine
+    "machine_s": 90,  # for one machine as a whole, logging in included
+}
+
+# The worst level at which the play still goes on is the one below.
+FAIL_ON = ("fail", "warn", "never")
+
+ROLE_FIGURES = ("cpus", "memory_mb", "disk_gb")
+
+
+class SettingsError(ValueError):
+    """Something that a user gave can't be used; the message lists every problem, a line each."""
+
+
+class _Problems(list):
+    def add(self, name: str, value: t.Any, allowed: str) -> None:
+        self.append(f"{name} is {_shown(value)}: {allowed}")
+
+    def stop(self) -> None:
+        if self:
+            raise SettingsError("\n".join(self))
+
+
+def _shown(value: t.Any) -> str:
+    text = repr(str(value) if isinstance(value, str) else value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _whole(value: t.Any) -> int | None:
+    """A whole number, 0 or more, also where a template made text of it; else None."""
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        return int(value)
+    return int(value) if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _is_list(value: t.Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
+
+
+def needs(given: t.Any, name: str = "preflight_needs") -> dict[str, Need]:
+    """The default needs with the ``given`` figures put over them: role id -> figure -> value.
+
+    A role that is not among the defaults becomes known by being named; figures it does not name are 0.
+    """
+    problems = _Problems()
+    known = dict(NEEDS)
+    if given is None:
+        return known
+    if not isinstance(given, Mapping):
+        problems.add(name, given, "it must be a mapping of role ids to what each needs.")
+        problems.stop()
+    for role, figures in given.items():
+        where = f"{name}.{role}"
+        if not isinstance(role, str) or not role.isidentifier():
+            problems.add(f"{name} key", role, "a role id consists of letters, digits and underscores.")
+            continue
+        if not isinstance(figures, Mapping):
+            problems.add(where, figures, f"it must be a mapping with some of {', '.join(ROLE_FIGURES)}, ports.")
+            continue
+        changed: dict[str, t.Any] = {}
+        for key, value in figures.items():
+            if key in ROLE_FIGURES:
+                changed[key] = _whole(value)
+                if changed[key] is None:
+                    problems.add(f"{where}.{key}", value, "it must be a whole number, 0 or more.")
+            elif key == "ports":
+                ports = [_whole(port) for port in value] if _is_list(value) else [None]
+                if all(port is not None and 1 <= port <= 65535 for port in ports):
+                    changed["ports"] = tuple(ports)
+                else:
+                    problems.add(f"{where}.ports", value, "it must be a list of port numbers from 1 to 65535.")
+            else:
+                problems.add(f"{where} key", key, f"the known ones are {', '.join(ROLE_FIGURES)}, ports.")
+        if not problems:
+            known[str(role)] = Need(**{**known.get(role, Need()).__dict__, **changed})
+    problems.stop()
+    return known
+
+
+def systems(given: t.Any, name: str = "preflight_systems") -> dict[str, tuple[str, ...]]:
+    """os-release IDs, each with the VERSION_IDs that were tested, instead of the defaults."""
+    problems = _Problems()
+    if given is None:
+        return dict(SYSTEMS)
+    if not isinstance(given, Mapping):
+        problems.add(name, given, "it must be a mapping of os-release IDs to lists of VERSION_IDs.")
+        problems.stop()
+    for system, versions in given.items():
+        # A bare 22.10 is the number 22.1 to YAML.
+        if not _is_list(versions) or not all(isinstance(v, (str, int)) and not isinstance(v, bool) for v in versions):
+            problems.add(f"{name}.{system}", versions, 'it must be a list of versions in quotes, such as ["24.04"].')
+    problems.stop()
+    return {str(system): tuple(str(v) for v in versions) for system, versions in given.items()}
+
+
+def texts(given: t.Any, default: Sequence[str], name: str) -> tuple[str, ...]:
+    """A list of texts, none of them empty, instead of ``default``."""
+    if given is None:
+        return tuple(default)
+    if not _is_list(given) or not all(isinstance(item, str) and item.strip() for item in given):
+        problems = _Problems()
+        problems.add(name, given, "it must be a list of texts.")
+        problems.stop()
+    return tuple(str(item) for item in given)
+
+
+def architectures(given: t.Any, name: str = "preflight_architectures") -> tuple[str, ...]:
+    return texts(given, ARCHITECTURES, name)
+
+
+def limits(given: t.Any, name: str = "preflight_limits") -> dict[str, float]:
+    """The default limits with the ``given`` ones put over them; all in seconds, more than 0."""
+    problems = _Problems()
+    merged = dict(LIMITS)
+    if given is None:
+        return merged
+    if not isinstance(given, Mapping):
+        problems.add(name, given, f"it must be a mapping with some of {', '.join(LIMITS)}.")
+        problems.stop()
+    for key, value in given.items():
+        if key not in LIMITS:
+            problems.add(f"{name} key", key, f"the known ones are {', '.join(LIMITS)}.")
+            continue
+        try:
+            number = math.nan if isinstance(value, bool) else float(value)
+        except (TypeError, ValueError):
+            number = math.nan
+        if not 0 < number < math.inf:
+            problems.add(f"{name}.{key}", value, "it must be a number of seconds, more than 0.")
+        merged[str(key)] = number
+    if not problems and merged["clock_warn_s"] > merged["clock_fail_s"]:
+        problems.add(f"{name}.clock_warn_s", merged["clock_warn_s"], "it must not be more than clock_fail_s "
+                     f"({merged['clock_fail_s']:g}).")
+    problems.stop()
+    return merged
+
+
+def urls(given: t.Any, name: str = "preflight_internet_urls") -> tuple[str, ...]:
+    """Addresses of web servers, http or https."""
+    problems = _Problems()
+    found = texts(given, (), name)
+    for url in found:
+        try:
+            parts = urllib.parse.urlsplit(url)
+            usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+        except ValueError:
+            usable = False
+        if not usable:
+            problems.add(name, url, "each must be the address of a web server, such as http://deb.debian.org/.")
+    problems.stop()
+    return found
+
+
+def roles(given: t.Any, groups: t.Iterable[str], known: t.Iterable[str], name: str) -> tuple[str, ...]:
+    """One machine's role ids: the ``given`` ones, or else those of its ``groups`` that are role ids."""
+    known = list(known)
+    if given is None:
+        return tuple(role for role in known if role in set(groups))
+    given = [given] if isinstance(given, str) and given.strip() else given
+    problems = _Problems()
+    allowed = f"the known role ids are {', '.join(known)}."
+    if not _is_list(given):
+        problems.add(name, given, f"it must be a list of role ids; {allowed}")
+        problems.stop()
+    for role in given:
+        if role not in known:
+            problems.add(name, role, allowed)
+    problems.stop()
+    return tuple(dict.fromkeys(str(role) for role in given))
+
+
+def serves(given: t.Any, name: str) -> list[dict[str, t.Any]]:
+    """The models that one machine will serve: a list of name and memory_mb."""
+    problems = _Problems()
+    allowed = "each model needs a name and memory_mb, a whole number, and nothing else."
+    if given is None:
+        return []
+    if not _is_list(given):
+        problems.add(name, given, f"it must be a list; {allowed}")
+        problems.stop()
+    models = []
+    for model in given:
+        if (not isinstance(model, Mapping) or set(model) != {"name", "memory_mb"} or _whole(model["memory_mb"]) is None
+                or not isinstance(model["name"], str) or not model["name"].strip()):
+            problems.add(name, model, allowed)
+        else:
+            models.append({"name": str(model["name"]), "memory_mb": _whole(model["memory_mb"])})
+    problems.stop()
+    return models
+
+
+def address(given: t.Any, name: str) -> str:
+    """How the other machines reach this one: a name or an IP address, without brackets and port."""
+    problems = _Problems()
+    text = str(given).strip() if isinstance(given, str) else ""
+    if text.startswith("[") and text.endswith("]"):
+        text = text[1:-1]
+    if not text or any(c.isspace() or c in "/@[]" for c in text) or ":" in text and not _is_ip(text):
+        problems.add(name, given, "it must be a host name or an IP address, without a port.")
+        problems.stop()
+    return text
+
+
+def _is_ip(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text.split("%", 1)[0])
+    except ValueError:
+        return False
+    return True
+
+
+def choice(given: t.Any, allowed: Sequence[str], name: str) -> str:
+    if not isinstance(given, str) or given not in allowed:
+        problems = _Problems()
+        problems.add(name, given, f"it must be one of {', '.join(allowed)}.")
+        problems.stop()
+    return str(given)
+
+
+def port(given: t.Any, name: str) -> int:
+    """A machine's SSH port; 22 where none is given."""
+    if given is None:
+        return 22
+    number = _whole(given)
+    if number is None or not 1 <= number <= 65535:
+        problems = _Problems()
+        problems.add(name, given, "it must be a port number from 1 to 65535.")
+        problems.stop()
+    return t.cast(int, number)
+
+
+def folder(given: t.Any, name: str) -> str | None:
+    if given is not None and (not isinstance(given, str) or "\0" in given):
+        problems = _Problems()
+        problems.add(name, given, "it must be the path of a folder on the controller.")
+        problems.stop()
+    return str(given) if given else None
