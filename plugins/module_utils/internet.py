@@ -8,9 +8,19 @@ import ssl
 import threading
 import time
 
+from http.client import HTTPConnection, HTTPSConnection
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener, getproxies, proxy_bypass
+from urllib.request import (
+    HTTPHandler,
+    HTTPRedirectHandler,
+    HTTPSHandler,
+    ProxyHandler,
+    Request,
+    build_opener,
+    getproxies,
+    proxy_bypass,
+)
 
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured, command, find, text_of
 
@@ -64,7 +74,8 @@ class Try(threading.Thread):
             self.stage = "dns"
             socket.getaddrinfo(target.hostname, None, 0, socket.SOCK_STREAM)
             self.stage = "connect"
-            opener = build_opener(ProxyHandler({urlsplit(self.url).scheme: proxy} if proxy else {}), _NoRedirect)
+            opener = build_opener(ProxyHandler({urlsplit(self.url).scheme: proxy} if proxy else {}), _NoRedirect,
+                                  _Http(self), _Https(self))
             opener.open(Request(self.url, method="HEAD", headers={"User-Agent": "llmgw.preflight"}),
                         timeout=self.limit_s).close()
             self.ok = True
@@ -87,6 +98,42 @@ class Try(threading.Thread):
             self.reason = "its name can not be resolved (%s)" % error.strerror
         else:
             self.reason = str(getattr(error, "strerror", None) or error or type(error).__name__)
+            if "Tunnel connection failed" in self.reason:  # http.client's words for a proxy that will not
+                self.stage = "http"
+
+
+def _telling(kind, attempt):
+    """A connection class that tells the attempt when it is connected, which urllib does not."""
+    def make(host, **options):
+        connection = kind(host, **options)
+        connect = connection.connect
+
+        def connect_and_tell():
+            connect()
+            attempt.stage = "http"
+
+        connection.connect = connect_and_tell
+        return connection
+
+    return make
+
+
+class _Http(HTTPHandler):
+    def __init__(self, attempt):
+        super(_Http, self).__init__()
+        self.attempt = attempt
+
+    def http_open(self, request):
+        return self.do_open(_telling(HTTPConnection, self.attempt), request)
+
+
+class _Https(HTTPSHandler):
+    def __init__(self, attempt):
+        super(_Https, self).__init__()
+        self.attempt = attempt
+
+    def https_open(self, request):
+        return self.do_open(_telling(HTTPSConnection, self.attempt), request, context=ssl.create_default_context())
 
 
 class _NoRedirect(HTTPRedirectHandler):

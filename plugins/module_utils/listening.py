@@ -16,18 +16,19 @@ MOST = 16 * 1024 * 1024  # bytes of /proc/net/tcp: some 100,000 sockets
 
 def listening():
     """The kernel's own tables of this network namespace; no program is needed to read them."""
-    sockets, missing = [], []
+    by_inode, missing = {}, []
     for path in ("/proc/net/tcp", "/proc/net/tcp6"):
         try:
-            sockets += parse(text_of(path, MOST))
+            # By inode: while connections come and go the kernel tells some sockets twice.
+            by_inode.update((entry["inode"], entry) for entry in parse(text_of(path, MOST)))
         except Unmeasured as problem:
             missing.append(str(problem))
     if len(missing) == 2 or missing and "/proc/net/tcp:" in missing[0]:
         raise Unmeasured("; ".join(missing))  # without tcp6 the kernel has no IPv6, and nothing is missed
-    holders = _holders({entry["inode"] for entry in sockets})
+    holders = _holders(by_inode)
     return [
         {"port": entry["port"], "address": entry["address"], "process": holders.get(entry["inode"]), "user": _user(entry["uid"])}
-        for entry in sockets
+        for entry in sorted(by_inode.values(), key=lambda entry: (entry["port"], entry["address"]))
     ]
 
 

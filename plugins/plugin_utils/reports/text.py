@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from ..model import Level
 
 LEVELS = {str(level): level for level in Level}
-NAMES_MOST = 12  # machines named in one line before the rest is only counted
+NAMES_MOST = 8  # machines named in one line before the rest is only counted
 TEXT_MOST = 400  # characters of one detail; what comes from a machine may be of any length
 CHECK_WIDTH = 13  # the longest id (architecture) and a space
 
@@ -43,9 +43,9 @@ def lines(report: dict[str, t.Any], width: int = 80, everything: bool = False) -
 
 def totals(report: dict[str, t.Any]) -> str:
     counts, machines = report["counts"], report["machines"]
-    bad = _machines_at(report, "fail")
-    ready = "all can be installed" if not bad else f"not ready: {names(bad)}"
-    return (f"{_count(len(machines), 'machine')}: {counts['fail']} fail, {counts['warn']} warn, {counts['ok']} ok; {ready}.")
+    checks = sum(counts.values())
+    return (f"{_count(len(machines), 'machine')}, {_count(checks, 'check')}: "
+            f"{counts['fail']} fail, {counts['warn']} warn, {counts['ok']} ok.")
 
 
 def verdict(report: dict[str, t.Any], fail_on: str) -> str:
@@ -55,13 +55,17 @@ def verdict(report: dict[str, t.Any], fail_on: str) -> str:
 
 
 def grouped(findings: Iterable[dict[str, t.Any]], level: str) -> list[tuple[str, str, list[tuple[str, list[str]]]]]:
-    """Findings of one level as (check, fix, [(detail, machines)]): equal problems once, those with one fix together."""
-    groups: dict[tuple[str, str], dict[str, list[str]]] = {}
+    """Findings of one level as (check, fix, [(detail, machines)]): equal problems once, those with one fix together.
+
+    The checks come in the order in which the report first names them.
+    """
+    groups: dict[str, dict[str, dict[str, list[str]]]] = {}
     for finding in findings:
+        of_check = groups.setdefault(finding["check"], {})
         if finding["level"] == level:
-            details = groups.setdefault((finding["check"], finding["fix"]), {})
+            details = of_check.setdefault(finding["fix"], {})
             details.setdefault(finding["detail"], []).append(finding["machine"] or "all machines")
-    return [(check, fix, list(details.items())) for (check, fix), details in groups.items()]
+    return [(check, fix, list(details.items())) for check, fixes in groups.items() for fix, details in fixes.items()]
 
 
 def names(machines: Sequence[str]) -> str:

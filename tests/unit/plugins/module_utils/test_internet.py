@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import http.server
+import socket
+import threading
+
+import pytest
+from ansible_collections.llmgw.preflight.plugins.module_utils import internet
+
+
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch):
+    for name in ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(internet, "apt_proxy", lambda scheme, limit_s: None)
+
+
+@pytest.fixture
+def server():
+    """server(status): the address of a web server on loopback, and the paths that it was asked for."""
+    made = []
+
+    def serve(status):
+        asked = []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_HEAD(self):
+                asked.append(self.path)
+                self.send_response(status)
+                self.send_header("Location", "http://nowhere.invalid/")
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        made.append(http.server.HTTPServer(("127.0.0.1", 0), Handler))
+        threading.Thread(target=made[-1].serve_forever, daemon=True).start()
+        return f"http://127.0.0.1:{made[-1].server_port}", asked
+
+    yield serve
+    for one in made:
+        one.shutdown()
+        one.server_close()
+
+
+def tried(url):
+    (found,) = internet.internet([url], 5)
+    assert found.pop("seconds") is not None
+    return found
+
+
+@pytest.mark.parametrize("status", [200, 301, 403, 404, 500, 503])
+def test_any_answer_of_the_mirror_is_an_answer(server, status):
+    url, asked = server(status)
+    assert tried(f"{url}/debian/") == {"url": f"{url}/debian/", "ok": True, "via": "direct", "stage": None, "reason": None}
+    assert asked == ["/debian/"]
+
+
+@pytest.mark.parametrize(("status", "ok"), [(200, True), (404, True), (407, False), (502, False), (503, False), (403, False)])
+def test_by_the_proxy_of_the_environment(server, monkeypatch, status, ok):
+    proxy, asked = server(status)
+    monkeypatch.setenv("http_proxy", proxy.replace("//", "//user:secret@"))
+    found = tried("http://mirror.invalid/x")
+    reason = None if ok else f"the proxy answers {status} {http.HTTPStatus(status).phrase}"
+    assert found == {"url": "http://mirror.invalid/x", "ok": ok, "via": proxy, "stage": None if ok else "http", "reason": reason}
+    assert asked == ["http://mirror.invalid/x"]
+
+
+def test_by_the_proxy_of_apt(server, monkeypatch):
+    proxy, asked = server(200)
+    monkeypatch.setattr(internet, "apt_proxy", lambda scheme, limit_s: proxy)
+    assert tried("http://mirror.invalid/x")["via"] == proxy
+    assert asked == ["http://mirror.invalid/x"]
+
+
+def test_no_proxy_is_obeyed(server, monkeypatch):
+    url, asked = server(200)
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    assert tried(url)["via"] == "direct"
+
+
+def test_how_far_it_got(monkeypatch):
+    with socket.socket() as closed, socket.socket() as silent, socket.socket() as plain:
+        for one in (closed, silent, plain):
+            one.bind(("127.0.0.1", 0))
+        silent.listen()
+        plain.listen()
+
+        def answer_plainly():
+            connection = plain.accept()[0]
+            connection.sendall(b"this is no TLS\r\n" * 8)
+            connection.close()
+
+        threading.Thread(target=answer_plainly, daemon=True).start()
+        urls = {name: f"{scheme}://127.0.0.1:{one.getsockname()[1]}/" for name, scheme, one in (
+            ("closed", "http", closed), ("silent", "http", silent), ("plain", "https", plain))}
+        found = {name: internet.internet([url], 2)[0] for name, url in (*urls.items(), ("unknown", "http://no.such.invalid/"))}
+    assert {name: (entry["ok"], entry["stage"]) for name, entry in found.items()} == {
+        "closed": (False, "connect"), "silent": (False, "http"), "plain": (False, "tls"), "unknown": (False, "dns")}
+    assert found["closed"]["reason"] == "Connection refused"
+    assert found["silent"]["reason"] == "no answer within 2 s"
+    assert found["unknown"]["reason"].startswith("its name can not be resolved (")
+
+
+def test_a_name_that_is_looked_up_for_ever(monkeypatch):
+    stuck = threading.Event()
+    monkeypatch.setattr(internet.socket, "getaddrinfo", lambda *_: stuck.wait())
+    (found,) = internet.internet(["http://mirror/"], 0.2)
+    stuck.set()
+    assert found == {"url": "http://mirror/", "ok": False, "via": "direct", "stage": "dns",
+                     "reason": "no answer within 0.2 s", "seconds": None}
+
+
+@pytest.mark.parametrize(("proxy", "shown"), [
+    ("http://u:p@proxy:3128/", "http://proxy:3128/"),
+    ("http://u:p%40x@proxy:3128/", "http://proxy:3128/"),
+    ("u:p@proxy:3128", "proxy:3128"),
+    ("http://proxy:3128/a@b", "http://proxy:3128/a@b"),
+])
+def test_no_secret_of_a_proxy_is_kept(proxy, shown):
+    assert internet.without_secret(proxy) == shown

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import socket
+
+import pytest
+from ansible_collections.llmgw.preflight.plugins.module_utils import reach
+
+
+def peer(port, address="127.0.0.1", machine="m"):
+    return {"machine": machine, "address": address, "port": port}
+
+
+@pytest.fixture
+def server():
+    with socket.socket() as made:
+        made.bind(("127.0.0.1", 0))
+        made.listen()
+        yield made.getsockname()[1]
+
+
+@pytest.fixture
+def closed_port():
+    with socket.socket() as made:
+        made.bind(("127.0.0.1", 0))
+        yield made.getsockname()[1]
+
+
+def test_nobody_to_reach():
+    assert reach.reach([], 5) == {"tried": 0, "open": 0, "seconds": {"median": None, "max": None}, "not_open": []}
+
+
+def test_open_refused_and_unknown(server, closed_port, monkeypatch):
+    peers = [peer(server), peer(closed_port, machine="c"), peer(22, "no.such.name.invalid", "n"), peer(server, "localhost")]
+    found = reach.reach(peers, 20)
+    assert found["seconds"].keys() == {"median", "max"}
+    assert 0 <= found["seconds"]["median"] <= found["seconds"]["max"] < 20
+    assert {**found, "seconds": None} == {
+        "tried": 4, "open": 2, "seconds": None,
+        "not_open": [{**peers[1], "outcome": "refused"}, {**peers[2], "outcome": "no_name"}],
+    }
+
+
+def test_one_that_does_not_answer_does_not_hide_the_others(server):
+    with socket.socket() as full:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        port = full.getsockname()[1]
+        fillers = []
+        for _ in range(4):  # a full queue drops what comes then, like a firewall
+            filler = socket.socket()
+            filler.setblocking(False)
+            filler.connect_ex(("127.0.0.1", port))
+            fillers.append(filler)
+        found = reach.reach([peer(port, machine="silent"), *[peer(server)] * 50], 1)
+        for filler in fillers:
+            filler.close()
+    assert (found["tried"], found["open"]) == (51, 50)
+    assert found["not_open"] == [{**peer(port, machine="silent"), "outcome": "timeout"}]
+
+
+def test_a_second_address_of_a_name_is_tried(server, closed_port, monkeypatch):
+    kind = (socket.AF_INET, socket.SOCK_STREAM, 6, "")
+    monkeypatch.setattr(reach.socket, "getaddrinfo", lambda *_: [(*kind, ("127.0.0.1", closed_port)), (*kind, ("127.0.0.1", server))])
+    assert reach.reach([peer(server)], 10)["open"] == 1

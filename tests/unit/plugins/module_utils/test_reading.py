@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import sys
+import threading
+import time
+
+import pytest
+from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured, command, find, first_line, read_all, text_of
+
+
+def test_each_reader_costs_only_its_own_section():
+    stuck = threading.Event()
+
+    def refuses():
+        raise Unmeasured("it would not say")
+
+    def breaks():
+        return {}["nothing"]
+
+    begun = time.monotonic()
+    sections, unmeasured = read_all({
+        "fine": (lambda: 5, 60), "refuses": (refuses, 60), "breaks": (breaks, 60), "hangs": (stuck.wait, 0.2),
+        "hangs_too": (stuck.wait, 60),
+    }, 0.5)
+    waited = time.monotonic() - begun
+    stuck.set()
+    assert sections == {"fine": 5}
+    assert unmeasured == {
+        "refuses": "it would not say", "breaks": "KeyError: 'nothing'", "hangs": "no answer within 0.2 s",
+        "hangs_too": "no answer within 0.5 s",
+    }
+    assert waited >= 0.5
+
+
+def test_a_program_that_hangs_is_ended_with_what_it_started(tmp_path):
+    alive = tmp_path / "alive"
+    child = f"import time\nwhile True: open({str(alive)!r}, 'a').write('.'); time.sleep(0.05)"
+    parent = f"import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', {child!r}]); time.sleep(60)"
+    with pytest.raises(Unmeasured, match="gave no answer within 2 s$"):
+        command([sys.executable, "-c", parent], 2)
+    size = alive.stat().st_size
+    assert size
+    time.sleep(0.5)
+    assert alive.stat().st_size <= size + 1
+
+
+def test_a_program_runs_in_english_without_input():
+    script = "import os, sys; print(os.environ['LC_ALL'], repr(sys.stdin.read())); sys.stderr.write('e'); sys.exit(3)"
+    assert command([sys.executable, "-c", script], 60) == (3, "C ''\n", "e")
+
+
+def test_a_program_that_is_not_there():
+    with pytest.raises(Unmeasured, match="^/no/such: No such file or directory$"):
+        command(["/no/such"], 5)
+    assert find("no-such-program") is None
+    assert find("sh").endswith("/sh")
+
+
+def test_programs_of_the_system_are_found_without_a_path(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    assert find("sh") in ("/usr/bin/sh", "/bin/sh")
+
+
+def test_texts(tmp_path):
+    (tmp_path / "f").write_bytes(b"abc\xff")
+    assert text_of(str(tmp_path / "f")) == "abc\ufffd"
+    assert text_of(str(tmp_path / "f"), 2) == "ab"
+    with pytest.raises(Unmeasured, match="/g: No such file or directory$"):
+        text_of(str(tmp_path / "g"))
+    assert first_line("\n  one \ntwo") == "one"
+    assert first_line("\n") == ""

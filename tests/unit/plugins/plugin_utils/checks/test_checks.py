@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+from ansible_collections.llmgw.preflight.plugins.plugin_utils import checks
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Finding, Level, Verdict
+
+HERE = Path(__file__).parent
+ORDER = ("login", "system", "architecture", "sudo", "packages", "cpus", "memory", "disk", "clock", "time_sync", "ports",
+         "internet", "network")
+# check -> the section of the record that it judges
+SECTIONS = {"system": "system", "architecture": "architecture", "sudo": "sudo", "packages": "apt", "cpus": "cpus",
+            "memory": "memory_mb", "disk": "disks", "clock": "clock", "time_sync": "time_sync", "ports": "listening",
+            "internet": "internet", "network": "reach"}
+
+
+def levels(findings):
+    return {finding.check: finding.level for finding in findings}
+
+
+def test_a_healthy_machine_is_ok_in_every_check_and_in_order(record, asked):
+    assert list(levels(checks.judge(record(), asked("database"))).items()) == [(check, Level.OK) for check in ORDER]
+    assert checks.IDS == ORDER
+
+
+def test_a_machine_that_could_not_be_logged_in_to_has_no_other_finding(record, asked):
+    found = checks.judge(record(login={"ok": False, "reason": "Connection refused"}), asked("database"))
+    assert [(finding.check, finding.level) for finding in found] == [("login", Level.FAIL)]
+
+
+@pytest.mark.parametrize("check", checks.AFTER_LOGIN, ids=lambda check: check.ID)
+def test_nothing_unread_ever_passes(record, asked, check):
+    section = SECTIONS[check.ID]
+    unread = record(**{section: None}, unmeasured={section: "it would not say"})
+    found = next(f for f in checks.judge(unread, asked("database")) if f.check == check.ID)
+    assert found == Finding("db1", check.ID, check.WORST, "could not be read: it would not say", check.FIX_UNREAD)
+
+
+JUNK = ("junk", -1.5, True, [], [1], {"x": 1}, [{"port": "x"}])
+OF_ITS_TYPE = (("packages", True), ("ports", []), ("internet", []))
+
+
+@pytest.mark.parametrize(("check", "junk"), [
+    pytest.param(check, junk, id=f"{check.ID}-{junk}")
+    for check in checks.AFTER_LOGIN for junk in JUNK if (check.ID, junk) not in OF_ITS_TYPE
+])
+def test_a_section_of_another_type_never_passes(record, asked, check, junk):
+    found = levels(checks.judge(record(**{SECTIONS[check.ID]: junk}), asked("database")))
+    assert found[check.ID] == check.WORST
+
+
+def test_a_rule_that_breaks_becomes_a_finding_and_the_others_still_run(record, asked, monkeypatch):
+    def breaks(*_):
+        raise ZeroDivisionError("no way")
+
+    monkeypatch.setattr(checks.clock, "judge", breaks)
+    found = checks.judge(record(), asked("database"))
+    assert [finding.check for finding in found] == list(ORDER)
+    assert next(finding for finding in found if finding.check == "clock")[2:] == Verdict(
+        Level.FAIL, "the rule itself broke: ZeroDivisionError: no way",
+        "Please report this with the machine's record; until it is mended, look at this by hand.")
+
+
+def test_every_check_is_of_one_form():
+    files = {path.stem for path in Path(checks.__file__).parent.glob("*.py")} - {"__init__"}
+    assert files == set(ORDER)
+    assert {path.stem[5:] for path in HERE.glob("test_*.py")} - {"checks"} == files
+    for check in checks.AFTER_LOGIN:
+        assert check.ID == check.__name__.rpartition(".")[2]
+        assert check.__doc__ and check.__doc__[0].isupper()
+        assert check.WORST in (Level.WARN, Level.FAIL)
+        assert check.FIX_UNREAD.endswith(".")
+
+
+def imports_of(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            yield "." * node.level + (node.module or "")
+        elif isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+
+
+def test_imports_run_one_way():
+    plugins = Path(checks.__file__).parents[2]
+    seen = {str(path.relative_to(plugins)): set(imports_of(path)) for path in plugins.rglob("*.py")}
+    assert len(seen) > 30
+    for path, names in seen.items():
+        ours = {name for name in names if "ansible" in name or name.startswith(".")}
+        if path.startswith("plugin_utils/checks/") and not path.endswith("__init__.py"):
+            assert ours == {"..model"}, path
+        elif path.startswith("plugin_utils/reports/"):
+            assert ours <= {"..model", "."}, path
+        elif path.startswith("plugin_utils/"):
+            assert all(name.startswith(".") for name in ours), path
+        elif path.startswith("module_utils/"):
+            assert not any("plugin_utils" in name for name in ours), path
+            assert all(name.startswith(("ansible.module_utils", "ansible_collections.llmgw.preflight.plugins.module_utils"))
+                       for name in ours), path
+        elif path.startswith("modules/"):
+            assert not any("plugin_utils" in name for name in ours), path

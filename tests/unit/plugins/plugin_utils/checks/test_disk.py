@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import pytest
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import disk
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import GIB, Unmeasured, fail, ok, warn
+
+FIX = "Free space on / or enlarge it, to 20 GB free (du -xh / | sort -h shows what is large)."
+
+
+def root(free_bytes):
+    return [{"path": "/var", "mount": "/var", "free_bytes": 0}, {"path": "/", "mount": "/", "free_bytes": free_bytes}]
+
+
+@pytest.mark.parametrize(("free_bytes", "verdict"), [
+    (20 * GIB, ok("20 GB free on / (needs 20)")),
+    (19 * GIB + 1, ok("20 GB free on / (needs 20)")),
+    (19 * GIB, warn("19 GB free on / (needs 20)", FIX)),
+    (9 * GIB + 1, warn("10 GB free on / (needs 20)", FIX)),
+    (9 * GIB, fail("9 GB free on / (needs 20)", FIX)),
+    (0, fail("0 GB free on / (needs 20)", FIX)),
+])
+def test_levels_and_rounding_up(record, asked, free_bytes, verdict):
+    assert disk.judge(record(disks=root(free_bytes)), asked("node")) == verdict
+
+
+def test_without_the_path_it_is_not_measured(record, asked):
+    with pytest.raises(Unmeasured, match="^disks does not hold /$"):
+        disk.judge(record(disks=root(0)[:1]), asked("node"))
+    assert disk.judge(record(disks=[]), asked()) == ok("none needed (not read: disks does not hold /)")

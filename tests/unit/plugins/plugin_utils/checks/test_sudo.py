@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import pytest
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import sudo
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Unmeasured, ok, warn
+
+@pytest.mark.parametrize(("section", "verdict"), [
+    ({"how": "root"}, ok("logged in as root, sudo is not needed")),
+    ({"how": "nopasswd"}, ok("sudo without a password")),
+    ({"how": "password_given"}, ok("sudo asks for a password, and the one given works")),
+    ({"how": "password"}, warn("sudo asks for a password and none is given", sudo.FIX_PASSWORD)),
+    ({"how": "denied"}, warn("sudo is denied to this user", sudo.FIX_DENIED)),
+    ({"how": "denied", "reason": "wrong password"}, warn("sudo is denied to this user: wrong password", sudo.FIX_DENIED)),
+    ({"how": "missing"}, warn("sudo is not installed and the user is not root", sudo.FIX_MISSING)),
+])
+def test_levels(record, asked, section, verdict):
+    assert sudo.judge(record(sudo=section), asked()) == verdict
+
+
+def test_an_unknown_way_is_not_measured(record, asked):
+    with pytest.raises(Unmeasured, match="sudo.how is 'magic' in the record, which is not known"):
+        sudo.judge(record(sudo={"how": "magic"}), asked())
+
+
+def test_left_out_on_the_controller_itself(record, asked):
+    assert sudo.judge(record(local=True, sudo=None), asked()) is None

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import RecordsError, evaluate
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.settings import SettingsError
+
+
+def test_a_whole_report(record):
+    two = [
+        record(machine="db1", disks=[{"path": "/", "mount": "/", "free_bytes": 12 * 2**30}], sudo={"how": "password"}),
+        record(machine="n1", address="10.0.0.6", roles=[], login={"ok": False, "reason": "Connection refused", "cause": "refused"}),
+    ]
+    report = evaluate(two)
+    assert {key: report[key] for key in ("worst", "counts", "machines")} == {
+        "worst": "fail",
+        "counts": {"ok": 11, "warn": 1, "fail": 2},
+        "machines": [
+            {"machine": "db1", "address": "10.0.0.5", "roles": ["database"], "worst": "fail",
+             "counts": {"ok": 11, "warn": 1, "fail": 1}},
+            {"machine": "n1", "address": "10.0.0.6", "roles": [], "worst": "fail", "counts": {"ok": 0, "warn": 0, "fail": 1}},
+        ],
+    }
+    assert len(report["findings"]) == 14
+    assert report["findings"][7] == {
+        "machine": "db1", "check": "disk", "level": "fail", "detail": "12 GB free on / (needs 30)",
+        "fix": "Free space on / or enlarge it, to 30 GB free (du -xh / | sort -h shows what is large)."}
+    assert report["findings"][13] == {
+        "machine": "n1", "check": "login", "level": "fail", "detail": "Connection refused",
+        "fix": "Start the SSH server there, or correct ansible_host and ansible_port in the inventory."}
+    assert json.loads(json.dumps(report)) == report
+
+
+def test_several_roles_need_the_largest_figures_and_all_ports(record):
+    report = evaluate([record(roles=["etcd_witness", "control_plane"], cpus=1, memory_mb=900)])
+    details = {finding["check"]: finding["detail"] for finding in report["findings"]}
+    assert details["cpus"] == "1 usable (needs 2)"
+    assert details["memory"] == "900 MB (needs 3500)"
+    assert details["disk"] == "40 GB free on / (needs 15)"
+    assert details["ports"] == "free: 2379, 2380, 7443, 8080"
+
+
+def test_one_machine_alone_has_no_network(record):
+    assert "network" not in {finding["check"] for finding in evaluate([record(reach=None)])["findings"]}
+    both = evaluate([record(), record(machine="db2", reach=None)])
+    assert [f["level"] for f in both["findings"] if f["check"] == "network"] == ["ok", "fail"]
+
+
+def test_needs_are_put_over_the_defaults(record):
+    report = evaluate([record(roles=["database"]), record(machine="b", roles=["cache"])],
+                      needs={"database": {"disk_gb": 100}, "cache": {"memory_mb": 99999}})
+    details = {(f["machine"], f["check"]): f["detail"] for f in report["findings"]}
+    assert details["db1", "disk"] == "40 GB free on / (needs 100)"
+    assert details["db1", "memory"] == "7950 MB (needs 3500)"
+    assert details["b", "memory"] == "7950 MB (needs 99999)"
+
+
+def test_sections_that_are_not_known_are_let_be(record):
+    assert evaluate([record(weather={"rain": True})])["worst"] == "ok"
+
+
+@pytest.mark.parametrize(("records", "message"), [
+    ("x", "a list of records is needed, not str"),
+    ({"machine": "x"}, "a list of records is needed, not dict"),
+    (None, "a list of records is needed, not NoneType"),
+    ([], "there is no record to judge, so there is nothing to call good"),
+    ([{"machine": "a"}, 5], "record 2 is not a mapping with the machine's name under machine"),
+    ([{}], "record 1 is not a mapping with the machine's name under machine"),
+    ([{"machine": "a"}, {"machine": "a"}], "more than one record is about a"),
+])
+def test_what_is_no_list_of_records(records, message):
+    with pytest.raises(RecordsError) as problem:
+        evaluate(records)
+    assert str(problem.value) == message
+
+
+def test_a_role_that_nobody_knows(record):
+    with pytest.raises(SettingsError) as problem:
+        evaluate([record(roles=["databse"])])
+    assert str(problem.value) == ("roles of db1 is 'databse': the known role ids are control_plane, database, "
+                                  "etcd_witness, node.")

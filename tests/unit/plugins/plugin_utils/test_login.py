@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import pytest
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks.login import FIXES
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.login import CAUSES, cause_of, reason_of
+
+
+def test_each_cause_has_a_fix():
+    assert {cause for cause, words in CAUSES} <= set(FIXES)
+
+
+@pytest.mark.parametrize(("said", "cause", "reason"), [
+    ("Failed to connect to the host via ssh: ssh: connect to host 10.0.0.1 port 22: Connection refused", "refused",
+     "ssh: connect to host 10.0.0.1 port 22: Connection refused"),
+    ("Task failed: Failed to connect to the host via ssh: ssh: connect to host m port 22: No route to host", "no_route",
+     "ssh: connect to host m port 22: No route to host"),
+    ("Warning: Permanently added 'm'.\nwelcome\nops@m: Permission denied (publickey).\nbye", "denied",
+     "ops@m: Permission denied (publickey)."),
+    ("ssh: Could not resolve hostname nosuch: Name or service not known", "no_name",
+     "ssh: Could not resolve hostname nosuch: Name or service not known"),
+    ("Connection timed out during banner exchange", "timeout", "Connection timed out during banner exchange"),
+    ("@@@\nWARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!\n@@@\nHost key verification failed.", "host_key",
+     "Host key verification failed."),
+    ("MODULE FAILURE\n/bin/sh: 1: /usr/bin/python3: not found\n", "python", "/bin/sh: 1: /usr/bin/python3: not found"),
+    ("Segmentation fault", "other", "Segmentation fault"),
+    ("", "other", ""),
+])
+def test_what_was_said(said, cause, reason):
+    assert cause_of(said) == cause
+    assert reason_of(said) == reason

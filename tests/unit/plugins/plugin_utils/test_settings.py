@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import pytest
+from ansible_collections.llmgw.preflight.plugins.plugin_utils import settings
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Need
+
+KNOWN = ", ".join(settings.LIMITS)
+
+
+def test_defaults():
+    assert settings.needs(None) == settings.needs({}) == settings.NEEDS
+    assert settings.systems(None) == {"ubuntu": ("22.04", "24.04"), "debian": ("12",)}
+    assert settings.architectures(None) == ("x86_64", "aarch64")
+    assert settings.limits(None) == settings.limits({}) == settings.LIMITS
+    assert settings.roles(None, ["all", "node", "database"], settings.NEEDS, "roles") == ("database", "node")
+    assert settings.serves(None, "serves") == []
+    assert settings.port(None, "port") == 22
+    assert settings.folder(None, "dir") is settings.folder("", "dir") is None
+
+
+def test_what_is_given_is_put_over_the_defaults():
+    changed = settings.needs({"database": {"disk_gb": "100"}, "cache": {"ports": [6379]}})
+    assert changed["database"] == Need(cpus=2, memory_mb=3500, disk_gb=100, ports=(5432, 8008, 2379, 2380))
+    assert changed["cache"] == Need(ports=(6379,))
+    assert changed["node"] == settings.NEEDS["node"]
+    assert settings.limits({"clock_warn_s": "0.5"}) == {**settings.LIMITS, "clock_warn_s": 0.5}
+
+
+def test_what_is_given_is_kept_whole():
+    assert settings.systems({"debian": [12, "13"]}) == {"debian": ("12", "13")}
+    assert settings.roles("node", [], settings.NEEDS, "roles") == ("node",)
+    assert settings.roles([], ["node"], settings.NEEDS, "roles") == ()
+    assert settings.roles(["node", "node"], [], settings.NEEDS, "roles") == ("node",)
+    assert settings.serves([{"name": "m", "memory_mb": 5}], "serves") == [{"name": "m", "memory_mb": 5}]
+    assert settings.urls(["https://a.b:8443/x"]) == ("https://a.b:8443/x",)
+    assert settings.port("2222", "port") == 2222
+
+
+@pytest.mark.parametrize("given", ["db1.example", "10.0.0.1", "fd77::1", "[fd77::1]", "fe80::1%eth0"])
+def test_addresses(given):
+    assert settings.address(given, "address") == given.strip("[]")
+
+
+FIGURE = "it must be a whole number, 0 or more."
+PORTS = "it must be a list of port numbers from 1 to 65535."
+MODEL = "each model needs a name and memory_mb, a whole number, and nothing else."
+VERSIONS = 'it must be a list of versions in quotes, such as ["24.04"].'
+URL = "each must be the address of a web server, such as http://deb.debian.org/."
+ADDRESS = "it must be a host name or an IP address, without a port."
+
+
+@pytest.mark.parametrize(("check", "given", "message"), [
+    (settings.needs, 5, "preflight_needs is 5: it must be a mapping of role ids to what each needs."),
+    (settings.needs, {"node": 5}, "preflight_needs.node is 5: it must be a mapping with some of cpus, memory_mb, disk_gb, ports."),
+    (settings.needs, {"node": {"disk_gb": -1}}, f"preflight_needs.node.disk_gb is -1: {FIGURE}"),
+    (settings.needs, {"node": {"disk_gb": True}}, f"preflight_needs.node.disk_gb is True: {FIGURE}"),
+    (settings.needs, {"node": {"disk_gb": 1.5}}, f"preflight_needs.node.disk_gb is 1.5: {FIGURE}"),
+    (settings.needs, {"node": {"disk_gb": "x" * 99}}, f"preflight_needs.node.disk_gb is '{'x' * 76}...: {FIGURE}"),
+    (settings.needs, {"node": {"ports": [0]}}, f"preflight_needs.node.ports is [0]: {PORTS}"),
+    (settings.needs, {"node": {"ports": 80}}, f"preflight_needs.node.ports is 80: {PORTS}"),
+    (settings.needs, {"node": {"disk": 5}}, "preflight_needs.node key is 'disk': the known ones are cpus, memory_mb, disk_gb, ports."),
+    (settings.needs, {"a b": {}}, "preflight_needs key is 'a b': a role id consists of letters, digits and underscores."),
+    (settings.systems, ["debian"], "preflight_systems is ['debian']: it must be a mapping of os-release IDs to lists of VERSION_IDs."),
+    (settings.systems, {"ubuntu": [22.04]}, f"preflight_systems.ubuntu is [22.04]: {VERSIONS}"),
+    (settings.systems, {"ubuntu": "22.04"}, f"preflight_systems.ubuntu is '22.04': {VERSIONS}"),
+    (settings.architectures, "x86_64", "preflight_architectures is 'x86_64': it must be a list of texts."),
+    (settings.architectures, [""], "preflight_architectures is ['']: it must be a list of texts."),
+    (settings.limits, [], f"preflight_limits is []: it must be a mapping with some of {KNOWN}."),
+    (settings.limits, {"clock": 1}, f"preflight_limits key is 'clock': the known ones are {KNOWN}."),
+    (settings.limits, {"read_s": 0}, "preflight_limits.read_s is 0: it must be a number of seconds, more than 0."),
+    (settings.limits, {"read_s": "soon"}, "preflight_limits.read_s is 'soon': it must be a number of seconds, more than 0."),
+    (settings.limits, {"read_s": True}, "preflight_limits.read_s is True: it must be a number of seconds, more than 0."),
+    (settings.limits, {"read_s": float("inf")}, "preflight_limits.read_s is inf: it must be a number of seconds, more than 0."),
+    (settings.limits, {"clock_warn_s": 9}, "preflight_limits.clock_warn_s is 9.0: it must not be more than clock_fail_s (5)."),
+    (settings.urls, ["ftp://a/"], f"preflight_internet_urls is 'ftp://a/': {URL}"),
+    (settings.urls, ["http://"], f"preflight_internet_urls is 'http://': {URL}"),
+    (settings.urls, ["http://a:x/"], f"preflight_internet_urls is 'http://a:x/': {URL}"),
+])
+def test_what_can_not_be_used(check, given, message):
+    with pytest.raises(settings.SettingsError) as problem:
+        check(given)
+    assert str(problem.value) == message
+
+
+@pytest.mark.parametrize(("check", "given", "message"), [
+    (settings.serves, {"name": "m"}, f"v is {{'name': 'm'}}: it must be a list; {MODEL}"),
+    (settings.serves, [{"name": "m"}], f"v is {{'name': 'm'}}: {MODEL}"),
+    (settings.serves, [{"name": "m", "memory_mb": -1}], f"v is {{'name': 'm', 'memory_mb': -1}}: {MODEL}"),
+    (settings.address, "10.0.0.1:22", f"v is '10.0.0.1:22': {ADDRESS}"),
+    (settings.address, "a b", f"v is 'a b': {ADDRESS}"),
+    (settings.address, 5, f"v is 5: {ADDRESS}"),
+    (settings.port, 0, "v is 0: it must be a port number from 1 to 65535."),
+    (settings.folder, 5, "v is 5: it must be the path of a folder on the controller."),
+])
+def test_what_can_not_be_used_of_one_machine(check, given, message):
+    with pytest.raises(settings.SettingsError) as problem:
+        check(given, "v")
+    assert str(problem.value) == message
+
+
+def test_every_problem_is_told_at_once():
+    with pytest.raises(settings.SettingsError) as problem:
+        settings.needs({"node": {"cpus": -1, "disk": 5}, "database": {"ports": "x"}})
+    assert str(problem.value).splitlines() == [
+        f"preflight_needs.node.cpus is -1: {FIGURE}",
+        "preflight_needs.node key is 'disk': the known ones are cpus, memory_mb, disk_gb, ports.",
+        f"preflight_needs.database.ports is 'x': {PORTS}",
+    ]
+
+
+def test_the_deadlines_fit_into_each_other():
+    limits = settings.LIMITS
+    assert max(limits["command_s"], limits["reach_s"], limits["internet_s"]) < limits["read_s"] < limits["machine_s"]
