@@ -203,8 +203,12 @@ def whole_result(result: dict[str, t.Any]) -> dict[str, t.Any]:
                 found = json.JSONDecoder().raw_decode(line[at:])[0]
                 if is_whole(found):
                     return found
-    said = "\n".join(str(result.get(key) or "") for key in ("msg", "module_stdout", "module_stderr"))
-    raise NotRead(said.strip() or "the module printed nothing")
+    if "module_stdout" in result or "module_stderr" in result:
+        # Not Ansible's own words for it, which only say that something failed, and differ from version to version.
+        said = "\n".join(str(result.get(key) or "") for key in ("module_stdout", "module_stderr")).strip()
+        raise NotRead(said or "Python printed nothing")
+    said = result.get("msg") or json.dumps({k: v for k, v in result.items() if not k.startswith("_")}, default=str)
+    raise NotRead(f"Python printed another result: {said}")
 
 
 def is_whole(result: t.Any) -> bool:

@@ -3,17 +3,8 @@
 from __future__ import annotations
 
 import copy
-import os
-from pathlib import Path
 
 import pytest
-
-# Before Ansible is imported: the collection is found there by Ansible's own loader, as in a play.
-os.environ["ANSIBLE_COLLECTIONS_PATH"] = str(Path(__file__).parents[2] / ".collections")
-from ansible.plugins.loader import init_plugin_loader
-
-init_plugin_loader([])
-
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Asked, together
 

@@ -16,7 +16,8 @@ FIX_UNREAD = FIX
 
 def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict:
     sync = section(record, "time_sync", {"synchronised": bool, "by": (str, type(None))})
-    told = f" (says {sync['by']})" if sync["by"] else ""
+    by = "the kernel" if sync["by"] == "kernel" else sync["by"]
+    told = f" (says {by})" if by else ""
     if sync["synchronised"]:
         return ok(f"synchronised{told}")
     return warn(f"not synchronised{told}", FIX)

@@ -1,0 +1,83 @@
+#!/usr/bin/python
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+DOCUMENTATION = r"""
+module: plan
+short_description: Settle what is asked of each machine
+description:
+  - Checks every variable of the role at once, and tells all problems in one error, before anything is read.
+  - Works out for each machine of the play its roles, the models that it will serve, and the address and port by which the others reach it. They
+    are taken from O(llmgw.preflight.preflight#role:preflight_roles), O(llmgw.preflight.preflight#role:preflight_serves),
+    O(llmgw.preflight.preflight#role:preflight_address), C(ansible_host) and C(ansible_port), as a task on that machine would see them.
+  - Runs on the controller only, and once for all machines; use it with C(run_once).
+author: llmgw (@llmgw)
+options:
+  needs:
+    description: The value of O(llmgw.preflight.preflight#role:preflight_needs).
+    type: raw
+  systems:
+    description: The value of O(llmgw.preflight.preflight#role:preflight_systems).
+    type: raw
+  architectures:
+    description: The value of O(llmgw.preflight.preflight#role:preflight_architectures).
+    type: raw
+  limits:
+    description: The value of O(llmgw.preflight.preflight#role:preflight_limits).
+    type: raw
+  internet_urls:
+    description: The value of O(llmgw.preflight.preflight#role:preflight_internet_urls).
+    type: raw
+  fail_on:
+    description: The value of O(llmgw.preflight.preflight#role:preflight_fail_on).
+    type: raw
+  report_dir:
+    description: The value of O(llmgw.preflight.preflight#role:preflight_report_dir).
+    type: raw
+  report_formats:
+    description: The value of O(llmgw.preflight.preflight#role:preflight_report_formats).
+    type: raw
+attributes:
+  check_mode:
+    description: Does the same in check mode.
+    support: full
+  diff_mode:
+    description: There is nothing to show.
+    support: none
+seealso:
+  - module: llmgw.preflight.probe
+  - module: llmgw.preflight.judge
+"""
+
+EXAMPLES = r"""
+- name: Settle what is asked of each machine
+  llmgw.preflight.plan:
+    needs: {database: {disk_gb: 100}}
+  register: preflight_plan
+  run_once: true
+"""
+
+RETURN = r"""
+machines:
+  description: All machines of the play, in the order of the inventory.
+  type: list
+  elements: dict
+  returned: success
+  sample: [{machine: db1, address: 10.0.0.5, port: 22, roles: [database], serves: []}]
+needs:
+  description: What each role needs, whole.
+  type: dict
+  returned: success
+systems:
+  description: The systems that are supported.
+  type: dict
+  returned: success
+architectures:
+  description: The architectures that are supported.
+  type: list
+  elements: str
+  returned: success
+limits:
+  description: Every threshold and deadline, in seconds.
+  type: dict
+  returned: success
+"""

@@ -1,0 +1,57 @@
+#!/usr/bin/python
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+DOCUMENTATION = r"""
+module: report
+short_description: Show a report, write its files, and fail when it must
+description:
+  - Shows the worst first, a line a problem with its fix below, and totals last; every ok too with C(-v).
+  - Runs on the controller only, and once for all machines; use it with C(run_once).
+author: llmgw (@llmgw)
+options:
+  report:
+    description: What P(llmgw.preflight.judge#module) or P(llmgw.preflight.evaluate#filter) returned.
+    type: dict
+    required: true
+  fail_on:
+    description: The least level that fails this task.
+    type: str
+    choices: [fail, warn, never]
+    default: fail
+  dir:
+    description:
+      - A folder on the controller for the files; it is made when it is not there.
+      - A relative one is taken from the folder in which Ansible was started.
+    type: str
+  formats:
+    description: The files to write there.
+    type: list
+    elements: str
+    choices: [json]
+    default: [json]
+attributes:
+  check_mode:
+    description: Does the same in check mode.
+    support: full
+  diff_mode:
+    description: There is nothing to show.
+    support: none
+seealso:
+  - module: llmgw.preflight.judge
+"""
+
+EXAMPLES = r"""
+- name: Show the report
+  llmgw.preflight.report:
+    report: "{{ preflight_report }}"
+    dir: reports
+  run_once: true
+"""
+
+RETURN = r"""
+msg:
+  description: How many machines are not ready, and which.
+  type: str
+  returned: failure
+  sample: "Preflight: 2 of 8 machines not ready: db1, n3."
+"""

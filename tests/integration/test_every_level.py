@@ -1,0 +1,75 @@
+"""Eight real machines, on which every check gives every level that it can, and the whole report compared."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+EXPECTED = Path(__file__).parent / "every_level.json"
+# (check, level) that rules cannot give: these are never failures, or never only warnings.
+NEVER = {
+    *((check, "warn") for check in ("login", "architecture", "packages", "internet", "network")),
+    *((check, "fail") for check in ("sudo", "time_sync", "ports")),
+}
+SPEC = {
+    "defaults": {"cpus": 2, "arch": "x86_64"},
+    "hosts": [
+        {"name": "control1", "groups": ["control_plane"]},
+        {"name": "db1", "groups": ["database"], "mem_mb": 3000, "disk_gb": 20, "disk_free_gb": 12.5,
+         "listen": [{"port": 5432, "name": "postgres"}, "127.0.0.1:8008"]},
+        {"name": "witness1", "groups": ["etcd_witness"], "vars": {"preflight_roles": ["etcd_witness", "huge"]}},
+        {"name": "node1", "groups": ["node"], "cpus": 1, "disk_gb": 20, "disk_free_gb": 11.5, "sudo": "password",
+         "clock_offset_s": 3, "ntp": False},
+        {"name": "node2", "groups": ["node"], "mem_mb": 8000,
+         "vars": {"preflight_serves": [{"name": "starter", "memory_mb": 2000}, {"name": "judges", "memory_mb": 4000}]},
+         "os_release": {"ID": "ubuntu", "VERSION_ID": "23.10", "PRETTY_NAME": "Ubuntu 23.10"}},
+        {"name": "node3", "groups": ["node"], "mem_mb": 1024, "os_release": {"ID": "fedora", "VERSION_ID": "40", "NAME": "Fedora"},
+         "arch": "armv7l", "no_apt": True, "clock_offset_s": -30, "internet": False},
+        {"name": "node4", "groups": ["node"], "auth": "none"},
+        {"name": "node5", "groups": ["node"], "block": [{"to": "db1", "port": 22}, {"to": "node1", "port": 22, "how": "reject"}]},
+    ],
+}
+
+
+def test_the_whole_report(make_lab, play):
+    lab = make_lab(SPEC)
+    inventory = lab.inventory(secrets=False)
+    outcome = play(inventory, lab, variables={"preflight_needs": {"huge": {"cpus": 64}}, "preflight_limits": {"reach_s": 4}})
+    assert outcome.rc == 2
+    found = outcome.steady()
+    expected = json.loads(EXPECTED.read_text())
+    assert found == expected
+    reached = {(finding["check"], finding["level"]) for finding in expected["findings"]}
+    checks = {check for check, _ in reached}
+    assert len(checks) == 13
+    assert {(check, level) for check in checks for level in ("ok", "warn", "fail")} - reached == NEVER
+
+
+def test_the_clocks_are_told_within_their_bounds(make_lab, play):
+    lab = make_lab({"defaults": {"groups": ["node"]}, "hosts": [
+        {"name": "right"}, {"name": "ahead", "clock_offset_s": 100}, {"name": "far", "latency_ms": 200}]})
+    outcome = play(lab.inventory(), lab)
+    for machine, offset in (("right", 0), ("ahead", 100), ("far", 0)):
+        clock = outcome.records()[machine]["clock"]
+        assert abs(clock["offset_s"] - offset) <= clock["error_s"] + 0.001, (machine, clock)
+    assert {machine: f["level"] for (machine, _), f in outcome.findings("clock").items()} == {
+        "right": "ok", "ahead": "fail", "far": "ok"}
+    assert outcome.findings()["ahead", "clock"]["detail"].startswith("100 s ahead of the controller's (give or take 0.")
+
+
+@pytest.fixture
+def healthy(make_lab):
+    return make_lab({"defaults": {"groups": ["node", "database"]}, "hosts": [{"name": "m%02d", "count": 30}]})
+
+
+def test_thirty_healthy_machines_have_no_finding_above_ok(healthy, play):
+    outcome = play(healthy.inventory(), healthy, arguments="-f 50")
+    assert [finding for finding in outcome.report["findings"] if finding["level"] != "ok"] == []
+    assert outcome.report["worst"] == "ok"
+    assert outcome.report["counts"] == {"ok": 30 * 13, "warn": 0, "fail": 0}
+    assert outcome.rc == 0
+    recap = re.findall(r"^m\d\d .*changed=(\d+) +unreachable=(\d+) +failed=(\d+)", outcome.output, re.M)
+    assert recap == [("0", "0", "0")] * 30

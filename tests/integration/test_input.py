@@ -1,0 +1,73 @@
+"""What can't be used is told once, with its name, its value and what is allowed, before anything is read."""
+
+from __future__ import annotations
+
+import pytest
+
+LIMITS = "clock_warn_s, clock_fail_s, clock_s, command_s, internet_s, reach_s, read_s, machine_s"
+ROLES = "control_plane, database, etcd_witness, node"
+CASES = {
+    "type": ({"preflight_needs": 5}, "preflight_needs is 5: it must be a mapping of role ids to what each needs."),
+    "negative": ({"preflight_needs": {"node": {"disk_gb": -20}}},
+                 "preflight_needs.node.disk_gb is -20: it must be a whole number, 0 or more."),
+    "need": ({"preflight_needs": {"node": {"disk": 20}}},
+             "preflight_needs.node key is 'disk': the known ones are cpus, memory_mb, disk_gb, ports."),
+    "limit": ({"preflight_limits": {"clock": 2}}, f"preflight_limits key is 'clock': the known ones are {LIMITS}."),
+    "role": ({"preflight_roles": ["databse"]}, f"preflight_roles of localhost is 'databse': the known role ids are {ROLES}."),
+    "version": ({"preflight_systems": {"ubuntu": [22.04]}},
+                'preflight_systems.ubuntu is [22.04]: it must be a list of versions in quotes, such as ["24.04"].'),
+    "architecture": ({"preflight_architectures": "x86_64"}, "preflight_architectures is 'x86_64': it must be a list of texts."),
+    "url": ({"preflight_internet_urls": ["deb.debian.org"]},
+            "preflight_internet_urls is 'deb.debian.org': each must be the address of a web server, such as http://deb.debian.org/."),
+    "fail_on": ({"preflight_fail_on": "error"}, "preflight_fail_on is 'error': it must be one of fail, warn, never."),
+    "format": ({"preflight_report_formats": ["pdf"]}, "preflight_report_formats is 'pdf': it must be one of json."),
+    "folder": ({"preflight_report_dir": 5}, "preflight_report_dir is 5: it must be the path of a folder on the controller."),
+    "address": ({"preflight_address": "10.0.0.1:22"},
+                "preflight_address of localhost is '10.0.0.1:22': it must be a host name or an IP address, without a port."),
+    "models": ({"preflight_serves": [{"name": "m"}]},
+               "preflight_serves of localhost is {'name': 'm'}: each model needs a name and memory_mb, a whole number, and nothing else."),
+    "template": ({"preflight_address": "{{ no_such_variable }}"}, "preflight_address of localhost can not be worked out: "),
+    "several": ({"preflight_fail_on": "x", "preflight_limits": {"read_s": -1}},
+                "preflight_limits.read_s is -1: it must be a number of seconds, more than 0.\n"
+                "preflight_fail_on is 'x': it must be one of fail, warn, never."),
+}
+
+
+def message_of(outcome):
+    (failed,) = [event["event_data"]["res"]["msg"] for event in outcome.events if event["event"] == "runner_on_failed"]
+    return failed
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_one_clear_error_and_nothing_is_read(play, case):
+    variables, message = CASES[case]
+    outcome = play(variables=variables)
+    assert outcome.rc == 2
+    assert f"Nothing was read, because:\n{message}" in message_of(outcome)
+    assert outcome.report is None
+    assert outcome.records() == {}
+
+
+def test_an_inventory_that_can_not_be_read(play, tmp_path):
+    broken = tmp_path / "hosts.yml"
+    broken.write_text("all: {hosts: {a: {}, ")
+    outcome = play(broken, settings={"ANSIBLE_INVENTORY_UNPARSED_FAILED": "1"})
+    assert outcome.rc != 0
+    assert str(broken) in outcome.output
+    assert outcome.report is None
+
+
+def test_a_folder_that_can_not_be_written_still_shows_the_report(play):
+    outcome = play(variables={"preflight_report_dir": "/dev/null/reports"})
+    assert outcome.rc == 2
+    assert "1 machine, " in outcome.output
+    assert message_of(outcome).startswith("The report could not be written to /dev/null/reports/preflight.json: Not a directory.")
+
+
+def test_the_role_itself_refuses_a_wrong_type(play, tmp_path):
+    playbook = tmp_path / "play.yml"
+    playbook.write_text("- hosts: all\n  gather_facts: false\n  roles: [llmgw.preflight.preflight]\n")
+    outcome = play(playbook=playbook, variables={"preflight_needs": 5})
+    assert outcome.rc == 2
+    assert "preflight_needs" in message_of(outcome)
+    assert outcome.records() == {}

@@ -1,0 +1,129 @@
+"""Ways of using it: what a person sees, what a playbook gets, which variables do what."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def three(make_lab):
+    return make_lab({"defaults": {"cpus": 2}, "hosts": [
+        {"name": "db1", "groups": ["database"], "listen": [5432]},
+        {"name": "db2", "groups": ["database"], "listen": [5432]},
+        {"name": "n1", "groups": ["node"], "cpus": 1, "os_release": {"ID": "debian", "VERSION_ID": "12", "PRETTY_NAME": "{{ 7*6 }} <b>\x1b[31m"}},
+    ]})
+
+
+def screen(outcome):
+    """What the report task put on the screen."""
+    plain = outcome.output.replace("\r", "")
+    return plain.split("Show the report] ", 1)[1].partition("\n")[2].split("\nok: [", 1)[0].split("\n[ERROR]", 1)[0].split("\nfatal: ", 1)[0]
+
+
+def test_the_screen(three, play):
+    shown = screen(play(three.inventory(), three))
+    assert [line for line in shown.splitlines() if line and not line.startswith("Report written to ")] == [
+        "WARN  cpus         n1: 1 usable (needs 2)",
+        "                   -> Give the machine 2 CPUs, or move one of its roles to",
+        "                      another machine.",
+        "WARN  ports        db1, db2: in use: 5432 by user root on 0.0.0.0, ::",
+        "                   -> If this is not an earlier install of the same role, stop",
+        "                      what listens there (sudo ss -ltnp shows it).",
+        "OK    35 checks (-v shows each)",
+        "3 machines, 38 checks: 0 fail, 3 warn, 35 ok.",
+    ]
+
+
+def test_everything_on_the_screen_with_v_and_no_wall_of_json(three, play):
+    outcome = play(three.inventory(), three, arguments="-v")
+    shown = screen(outcome)
+    assert len(re.findall(r"^OK    ", shown, re.M)) >= 12
+    assert " n1: {{ 7*6 }} <b>\\x1b[31m" in shown
+    assert "\x1b" not in shown
+    assert max(map(len, outcome.output.splitlines())) < 500
+
+
+@pytest.mark.parametrize(("settings", "coloured"), [
+    ({"ANSIBLE_FORCE_COLOR": "1", "ANSIBLE_NOCOLOR": "0"}, True),
+    ({"NO_COLOR": "1", "ANSIBLE_NOCOLOR": "1", "ANSIBLE_FORCE_COLOR": "0"}, False),
+])
+def test_colours_are_ansibles(three, play, settings, coloured):
+    output = play(three.inventory(), three, settings=settings).output
+    assert bool(re.search(r"\x1b\[\d;35mWARN  cpus", output)) is coloured
+    assert ("\x1b" in output) is coloured
+
+
+def test_what_stops_the_play(three, play):
+    stops = {level: play(three.inventory(), three, variables={"preflight_fail_on": level}).rc for level in ("fail", "warn", "never")}
+    assert stops == {"fail": 0, "warn": 2, "never": 0}
+    failing = play(three.inventory(), three, variables={"preflight_needs": {"node": {"cpus": 64}}})
+    assert failing.rc == 2
+    (event,) = [event for event in failing.events if event["event"] == "runner_on_failed"]
+    assert event["event_data"]["res"]["msg"] == "Preflight: 1 of 3 machines not ready: n1."
+    assert play(three.inventory(), three,
+                variables={"preflight_fail_on": "never", "preflight_needs": {"node": {"cpus": 64}}}).rc == 0
+
+
+PLAY = """
+- hosts: all
+  gather_facts: false
+  vars:
+    preflight_roles: "{{ ['node'] if inventory_hostname == 'n1' else ['etcd_witness'] }}"
+    preflight_address: "{{ ansible_host }}"
+  tasks:
+    - ansible.builtin.import_role:
+        name: llmgw.preflight.preflight
+      vars:
+        preflight_serves: "{{ [{'name': 'm', 'memory_mb': 5}] if inventory_hostname == 'n1' else [] }}"
+    - ansible.builtin.debug:
+        msg:
+          worst: "{{ preflight_report.worst }}"
+          machines: "{{ preflight_report.machines | map(attribute='machine') }}"
+          left: "{{ hostvars[inventory_hostname].keys() | select('match', 'preflight_') | sort }}"
+"""
+
+
+def test_variables_of_play_and_task_count_for_each_machine_and_the_report_is_a_fact(three, play, tmp_path):
+    playbook = tmp_path / "play.yml"
+    playbook.write_text(PLAY)
+    outcome = play(three.inventory(), three, playbook=playbook)
+    assert outcome.rc == 0, outcome.output
+    assert {m["machine"]: m["roles"] for m in outcome.report["machines"]} == {
+        "db1": ["etcd_witness"], "db2": ["etcd_witness"], "n1": ["node"]}
+    assert {name: record["serves"] for name, record in outcome.records().items()} == {
+        "db1": [], "db2": [], "n1": [{"name": "m", "memory_mb": 5}]}
+    seen = {event["event_data"]["host"]: event["event_data"]["res"]["msg"] for event in outcome.events
+            if event["event"] == "runner_on_ok" and event["event_data"]["task_action"].endswith("debug")}
+    assert seen == dict.fromkeys(("db1", "db2", "n1"), {
+        "worst": "warn", "machines": ["db1", "db2", "n1"],
+        "left": ["preflight_plan", "preflight_probe", "preflight_report", "preflight_report_dir"]})
+
+
+def test_check_mode_reads_and_judges_the_same(three, play):
+    assert play(three.inventory(), three, arguments="--check --diff").steady() == play(three.inventory(), three).steady()
+
+
+def test_the_report_file_is_for_its_owner_only_and_whole(three, play, tmp_path):
+    folder = tmp_path / "new" / "folder"
+    play(three.inventory(), three, variables={"preflight_report_dir": str(folder)})
+    assert [(path.name, path.stat().st_mode & 0o777) for path in folder.iterdir()] == [("preflight.json", 0o600)]
+
+
+def test_a_password_that_is_given_is_tried_and_never_shown(make_lab, play):
+    lab = make_lab({"defaults": {"groups": ["node"], "sudo": "password"}, "hosts": [{"name": "right"}, {"name": "wrong"}]})
+    inventory = lab.inventory()
+    password = inventory["all"]["hosts"]["right"]["ansible_become_password"]
+    inventory["all"]["hosts"]["right"]["ansible_become_password"] = "{{ secret_of_right }}"
+    inventory["all"]["hosts"]["right"]["secret_of_right"] = password
+    inventory["all"]["hosts"]["wrong"]["ansible_become_password"] = "not-the-password"
+    outcome = play(inventory, lab, arguments="-vvv")
+    assert {name: record["sudo"]["how"] for name, record in outcome.records().items()} == {
+        "right": "password_given", "wrong": "denied"}
+    assert outcome.findings()["right", "sudo"]["level"] == "ok"
+    assert outcome.findings()["wrong", "sudo"]["level"] == "warn"
+    everything = outcome.output + json.dumps(outcome.report) + json.dumps(outcome.records())
+    assert password not in everything
+    assert "not-the-password" not in everything
