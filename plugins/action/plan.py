@@ -28,6 +28,10 @@ class ActionModule(ActionBase):
                                                "report_dir", "report_formats")
         })[1]
         problems: list[str] = []
+        strategy = str(self._task.get_play().strategy)
+        if strategy.rpartition(".")[2].endswith(("free", "host_pinned")):
+            problems.append(f"the strategy of this play is {strategy}: it lets the first machine go on before the others are read, so "
+                            "they can not be judged together. Put the preflight in a play of its own with strategy: linear.")
 
         def settle(check: t.Callable[..., t.Any], *given: t.Any) -> t.Any:
             try:

@@ -71,3 +71,13 @@ def test_the_role_itself_refuses_a_wrong_type(play, tmp_path):
     assert outcome.rc == 2
     assert "preflight_needs" in message_of(outcome)
     assert outcome.records() == {}
+
+
+@pytest.mark.parametrize("strategy", ["free", "ansible.builtin.host_pinned"])
+def test_a_strategy_that_judges_before_all_are_read_is_refused(play, tmp_path, strategy):
+    playbook = tmp_path / "play.yml"
+    playbook.write_text(f"- hosts: all\n  gather_facts: false\n  strategy: {strategy}\n  roles: [llmgw.preflight.preflight]\n")
+    outcome = play(playbook=playbook)
+    assert outcome.rc == 2
+    assert f"the strategy of this play is {strategy}: " in message_of(outcome)
+    assert outcome.records() == {}

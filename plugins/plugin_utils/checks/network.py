@@ -2,7 +2,7 @@
 """Does the machine reach every other machine of the play?
 
 By TCP to the SSH port, because it is the one port that is open before anything is installed. Left out when there is
-only one machine.
+only one machine; a record that stands alone but tells of others (a batch of one) is judged.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FIX_LOOPBACK = "Set preflight_address of this machine to the address by which th
 
 
 def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict | None:
-    if asked.machines < 2:
+    if asked.machines < 2 and not _tells_of_others(record):
         return None
     address = record.get("address")
     if isinstance(address, str) and is_loopback(address):
@@ -45,6 +45,13 @@ def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict | None:
     told = ", ".join(f"{peer['machine']} ({peer['address']} port {peer['port']}: "
                      f"{OUTCOMES.get(peer['outcome'], peer['outcome'])})" for peer in closed)
     return fail(f"does not reach {told}", FIX)
+
+
+def _tells_of_others(record: Mapping[str, t.Any]) -> bool:
+    try:
+        return bool(section(record, "reach", {"tried": int})["tried"])
+    except Unmeasured:
+        return False
 
 
 def is_loopback(address: str) -> bool:

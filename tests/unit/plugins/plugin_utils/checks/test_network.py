@@ -36,3 +36,9 @@ def test_an_address_that_leads_each_machine_to_itself(record, asked, address):
 
 def test_left_out_for_one_machine_alone(record, asked):
     assert network.judge(record(address="localhost", reach=None), asked(machines=1)) is None
+    assert network.judge(record(reach=reach(tried=0)), asked(machines=1)) is None
+
+
+def test_a_batch_of_one_is_judged_for_what_it_tried(record, asked):
+    assert network.judge(record(reach=reach(closed("m1", "timeout"))), asked(machines=1)) == fail(
+        "does not reach m1 (10.0.0.1 port 22: no answer)", network.FIX)
