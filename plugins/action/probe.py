@@ -6,11 +6,9 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-import os
-import signal
+import shlex
 import time
 import typing as t
-from pathlib import Path
 
 from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action import ActionBase
@@ -19,7 +17,8 @@ from ansible.utils.display import Display
 
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import login, settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks.network import is_loopback
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.offset import COMMAND, Offset, reading_of
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.offset import COMMAND, CONVERSATION, Offset, reading_of
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.waiting import Conversation, OutOfTime, deadline
 
 display = Display()
 
@@ -27,14 +26,11 @@ SECTIONS = (
     "login", "system", "architecture", "sudo", "apt", "cpus", "memory_mb", "disks", "clock", "time_sync", "listening",
     "internet", "reach",
 )
+ENOUGH = 2  # answers about the clock: the first also holds the start of what asks
 
 
 class NotRead(Exception):
     """The module gave no result; the message is what it gave instead."""
-
-
-class OutOfTime(BaseException):
-    """The machine's deadline has passed. Not an Exception, since connection plugins catch those and try again."""
 
 
 class ActionModule(ActionBase):
@@ -51,11 +47,15 @@ class ActionModule(ActionBase):
         self._unmeasured: dict[str, str] = {}
         self._end = time.monotonic() + self._limits["machine_s"]
         try:
-            self._read_machine()
+            try:
+                self._read_machine()
+            except Exception as problem:
+                self._look_closer(problem)
+                self._read_machine()
         except OutOfTime:
             self._not_read(f"no answer within {self._limits['machine_s']:g} s", "silent")
         except Exception as problem:  # a record for every machine, whatever a connection plugin brings up
-            said = str(getattr(problem, "message", None) or problem)
+            said = text_of(problem)
             self._not_read(login.reason_of(said) or type(problem).__name__, login.cause_of(said))
         else:
             self._read_clock()
@@ -137,29 +137,76 @@ class ActionModule(ActionBase):
         for reading in (read["started"], read["ended"]):
             self._clock.narrow(reading, sent, received)
 
+    def _look_closer(self, problem: Exception) -> None:
+        """Raise what really keeps the machine from being read; return when it is worth another try.
+
+        Where ssh or Python ends before it has read the module, all that is left of the cause is a broken pipe. A login may
+        also have been one too many at that moment (sshd's MaxStartups). A tiny command brings out which it is.
+        """
+        if login.cause_of(text_of(problem)) != "other" or isinstance(problem, NotRead):
+            raise problem
+        with deadline(self._left(math.inf)):
+            self._low_level_execute_command(COMMAND, sudoable=False)
+            interpreter = str(self._used_interpreter or "").lstrip("#! ")
+            if interpreter:
+                answer = self._low_level_execute_command(f"{shlex.quote(interpreter)} -V", sudoable=False)
+                if answer.get("rc"):
+                    raise NotRead(str(answer.get("stderr") or answer.get("stdout")))
+
     def _now(self) -> float:
         return self._epoch + time.monotonic()
 
     def _read_clock(self) -> None:
-        """Ask the time until every offset that is still possible gives the same verdict, or the time for it is up."""
-        end = time.monotonic() + self._left(self._limits["clock_s"])
-        asked = self._local  # the controller's own clock needs no closer look
-        try:
-            while time.monotonic() < end and not (asked and self._clock.is_decided(self._limits)):
-                sent = self._now()
-                with deadline(end - time.monotonic()):
-                    answer = self._low_level_execute_command(COMMAND, sudoable=False)
-                reading = reading_of(answer.get("stdout", ""))
-                if reading is None:
-                    break
-                self._clock.narrow(reading[0], sent, self._now(), reading[1])
-                asked = True
-        except (AnsibleError, OutOfTime) as problem:
-            display.vv(f"its clock could not be asked again: {type(problem).__name__} {problem}", host=self._record["machine"])
+        if not (self._local and self._clock.is_decided(self._limits)):  # the controller's own needs no closer look
+            try:
+                self._narrow_clock()
+            except (AnsibleError, OSError, OutOfTime) as problem:
+                display.vv(f"The clock could not be asked again: {type(problem).__name__} {problem}", host=self._record["machine"])
         if self._clock.contradicts_itself:
             self._unmeasured["clock"] = "one of the two clocks was set while they were compared"
         else:
             self._record["clock"] = self._clock.as_section()
+
+    def _narrow_clock(self) -> None:
+        """Ask for the time until every offset that is still possible gives the same verdict, or the time for it is up."""
+        end = time.monotonic() + self._left(self._limits["clock_s"])
+        answers, pause = 0, 0.01
+        with self._asking_the_time() as ask:
+            while (left := end - time.monotonic()) > 0 and not (answers >= ENOUGH and self._clock.is_decided(self._limits)):
+                sent = self._now()
+                text = ask(left)
+                received = self._now()
+                if text is None:
+                    break
+                reading = reading_of(text)
+                if reading:  # else it is what a shell printed as it started
+                    self._clock.narrow(reading[0], sent, received, reading[1])
+                    answers += 1
+                if answers >= ENOUGH:  # what kept the answers back may pass, and asking at once again would add to it
+                    time.sleep(min(pause, left))
+                    pause = min(2 * pause, 1.0)
+
+    @contextlib.contextmanager
+    def _asking_the_time(self) -> t.Iterator[t.Callable[[float], str | None]]:
+        """A function that asks within so many seconds for the time, and returns what was printed, or None.
+
+        Over ssh in one conversation: then a question costs one round trip and nothing starts but date, which is told from
+        a wrong clock even where a round trip takes most of a second. Elsewhere a command for each.
+        """
+        build = getattr(self._connection, "_build_command", None)
+        # A password would have to be typed, unless a connection is still open, which can't be known.
+        if self._connection.transport == "ssh" and build and not (
+                self._connection.get_option("password") or self._play_context.password):
+            argv = build(self._connection.get_option("ssh_executable"), "ssh", self._connection.host, CONVERSATION)
+            with Conversation(argv) as conversation:
+                yield conversation.ask
+        else:
+            yield self._ask_the_time_once
+
+    def _ask_the_time_once(self, seconds: float) -> str | None:
+        with deadline(seconds):
+            text = str(self._low_level_execute_command(COMMAND, sudoable=False).get("stdout", ""))
+        return text if reading_of(text) else None
 
     def _try_password(self) -> None:
         """sudo asks for a password: see whether the one that Ansible was given works."""
@@ -192,6 +239,10 @@ class ActionModule(ActionBase):
         self._record["login"] = {"ok": False, "reason": reason, "cause": cause}
 
 
+def text_of(problem: Exception) -> str:
+    return str(getattr(problem, "message", None) or problem)
+
+
 def whole_result(result: dict[str, t.Any]) -> dict[str, t.Any]:
     """The module's result, also where something else was printed before or after it. Raises NotRead."""
     if is_whole(result):
@@ -219,34 +270,3 @@ def is_whole(result: t.Any) -> bool:
         and isinstance(result.get("unmeasured"), dict)
         and all(isinstance(result.get(key), (int, float)) for key in ("started", "ended"))
     )
-
-
-@contextlib.contextmanager
-def deadline(seconds: float) -> t.Iterator[None]:
-    """Raise OutOfTime in the block after so many seconds, and end what it left running.
-
-    Ansible waits without end for a machine that froze after the connection was opened.
-    """
-    def expired(*_: t.Any) -> None:
-        raise OutOfTime()
-
-    before = _children()
-    handler = signal.signal(signal.SIGALRM, expired)
-    signal.setitimer(signal.ITIMER_REAL, max(0.001, seconds))
-    try:
-        yield
-    except OutOfTime:
-        for child in _children() - before:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(child, signal.SIGTERM)
-        raise
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, handler)
-
-
-def _children() -> set[int]:
-    """This process's children, where /proc tells; elsewhere one that hangs is left to end by itself."""
-    with contextlib.suppress(OSError, ValueError):
-        return {int(pid) for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()}
-    return set()

@@ -34,5 +34,5 @@ def reason_of(text: str) -> str:
     # ssh's own last word comes last; warnings and banners come before it.
     known = [line for line in lines if cause_of(line) != "other"]
     line = known[-1] if known else lines[-1]
-    line = re.sub(r"^(?:Task failed: |Failed to connect to the host via ssh: |fatal: )+", "", line)
+    line = re.sub(r"^.*?(?:via|over) ssh: ", "", line)
     return line[:300]

@@ -31,7 +31,7 @@ ARCHITECTURES: tuple[str, ...] = ("x86_64", "aarch64")
 LIMITS: dict[str, float] = {
     "clock_warn_s": 1,  # further apart than this is a warning
     "clock_fail_s": 5,  # and than this a failure
-    "clock_s": 10,  # for narrowing down one machine's clock
+    "clock_s": 20,  # for narrowing down one machine's clock
     "command_s": 10,  # for each command that is run on a machine, and each disk that is looked at
     "internet_s": 10,  # for each URL: name, connection and answer
     "reach_s": 10,  # for all attempts of one machine to reach the others

@@ -50,7 +50,7 @@ def test_the_whole_report(make_lab, play):
 
 def test_the_clocks_are_told_within_their_bounds(make_lab, play):
     lab = make_lab({"defaults": {"groups": ["node"]}, "hosts": [
-        {"name": "right"}, {"name": "ahead", "clock_offset_s": 100}, {"name": "far", "latency_ms": 200}]})
+        {"name": "right"}, {"name": "ahead", "clock_offset_s": 100}, {"name": "far", "latency_ms": 800}]})
     outcome = play(lab.inventory(), lab)
     for machine, offset in (("right", 0), ("ahead", 100), ("far", 0)):
         clock = outcome.records()[machine]["clock"]

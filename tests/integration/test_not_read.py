@@ -31,7 +31,7 @@ CASES = {
 }
 HEALTHY = {
     "fine": {},
-    "noisy": {"motd_noise": True},
+    "noisy": {"motd_noise": True, "vars": {"ansible_python_interpreter": PYTHON}},
     "plain": {"login_shell": "/bin/dash", "tmp_noexec": True},
 }
 

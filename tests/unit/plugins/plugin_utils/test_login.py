@@ -14,6 +14,8 @@ def test_each_cause_has_a_fix():
      "ssh: connect to host 10.0.0.1 port 22: Connection refused"),
     ("Task failed: Failed to connect to the host via ssh: ssh: connect to host m port 22: No route to host", "no_route",
      "ssh: connect to host m port 22: No route to host"),
+    ('Data could not be sent to remote host "m". Make sure this host can be reached over ssh: ops@m: Permission denied (publickey).',
+     "denied", "ops@m: Permission denied (publickey)."),
     ("Warning: Permanently added 'm'.\nwelcome\nops@m: Permission denied (publickey).\nbye", "denied",
      "ops@m: Permission denied (publickey)."),
     ("ssh: Could not resolve hostname nosuch: Name or service not known", "no_name",
