@@ -18,19 +18,12 @@ from ansible.utils.display import Display
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import login, settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks.network import is_loopback
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.offset import COMMAND, CONVERSATION, Offset, reading_of
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.result import SECTIONS, NotRead, parts_of
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.waiting import Conversation, OutOfTime, deadline
 
 display = Display()
 
-SECTIONS = (
-    "login", "system", "architecture", "sudo", "apt", "cpus", "memory_mb", "disks", "clock", "time_sync", "listening",
-    "internet", "reach",
-)
 ENOUGH = 2  # answers about the clock: the first also holds the start of what asks
-
-
-class NotRead(Exception):
-    """The module gave no result; the message is what it gave instead."""
 
 
 class ActionModule(ActionBase):
@@ -44,7 +37,6 @@ class ActionModule(ActionBase):
         self._read_arguments()
         self._prepare_connection()
         self._facts: dict[str, t.Any] = {}
-        self._unmeasured: dict[str, str] = {}
         self._end = time.monotonic() + self._limits["machine_s"]
         try:
             try:
@@ -61,10 +53,9 @@ class ActionModule(ActionBase):
             self._read_clock()
             if self._record.get("sudo") == {"how": "password"}:
                 self._try_password()
-            for name in SECTIONS:
-                if name not in self._record:
-                    self._unmeasured.setdefault(name, "it was not asked for")
-            self._record["unmeasured"] = self._unmeasured
+            self._record["unmeasured"] = {
+                name: self._unmeasured.get(name, "it was not asked for") for name in SECTIONS if name not in self._record
+            }
         return {
             "changed": False,
             "record": self._record,
@@ -127,14 +118,12 @@ class ActionModule(ActionBase):
                 task_vars=self._vars,
             )
         received = self._now()
-        # Ansible's own, without which every later task would look for Python again.
-        self._facts = {key: value for key, value in (result.get("ansible_facts") or {}).items()
-                       if key.startswith("discovered_interpreter_")}
-        read = whole_result(result)
-        self._record.update(read["sections"])
-        self._unmeasured.update(read["unmeasured"])
+        if self._discovered_interpreter_key:  # else every later task would look for Python again
+            self._facts = {self._discovered_interpreter_key: self._discovered_interpreter}
+        sections, self._unmeasured, readings = parts_of(result)
+        self._record.update(sections)
         self._clock = Offset()
-        for reading in (read["started"], read["ended"]):
+        for reading in readings:
             self._clock.narrow(reading, sent, received)
 
     def _look_closer(self, problem: Exception) -> None:
@@ -241,32 +230,3 @@ class ActionModule(ActionBase):
 
 def text_of(problem: Exception) -> str:
     return str(getattr(problem, "message", None) or problem)
-
-
-def whole_result(result: dict[str, t.Any]) -> dict[str, t.Any]:
-    """The module's result, also where something else was printed before or after it. Raises NotRead."""
-    if is_whole(result):
-        return result
-    for line in str(result.get("module_stdout") or "").splitlines():
-        at = line.find('{"')
-        if at >= 0 and '"sections"' in line:
-            with contextlib.suppress(ValueError):
-                found = json.JSONDecoder().raw_decode(line[at:])[0]
-                if is_whole(found):
-                    return found
-    if "module_stdout" in result or "module_stderr" in result:
-        # Not Ansible's own words for it, which only say that something failed, and differ from version to version.
-        said = "\n".join(str(result.get(key) or "") for key in ("module_stdout", "module_stderr")).strip()
-        raise NotRead(said or "Python printed nothing")
-    said = result.get("msg") or json.dumps({k: v for k, v in result.items() if not k.startswith("_")}, default=str)
-    raise NotRead(f"Python printed another result: {said}")
-
-
-def is_whole(result: t.Any) -> bool:
-    return (
-        isinstance(result, dict)
-        and isinstance(result.get("sections"), dict)
-        and isinstance(result["sections"].get("login"), dict)
-        and isinstance(result.get("unmeasured"), dict)
-        and all(isinstance(result.get(key), (int, float)) for key in ("started", "ended"))
-    )

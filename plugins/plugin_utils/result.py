@@ -1,0 +1,67 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""What the probe module printed, as far as it can be believed. Pure.
+
+It comes from a machine, so it may be anything: another result, one amid other output, or one that claims to be about
+another machine. Only sections that the module reads are taken, and nothing else of it counts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import typing as t
+
+OF_THE_MODULE = ("login", "system", "architecture", "sudo", "apt", "cpus", "memory_mb", "disks", "time_sync", "listening",
+                 "internet", "reach")
+SECTIONS = (*OF_THE_MODULE, "clock")  # every section of a record that is either there or unmeasured
+
+BY_ANSIBLE = ("changed", "failed", "warnings", "deprecations")  # put into any result, depending on the version
+
+Parts = t.Tuple[t.Dict[str, t.Any], t.Dict[str, str], t.Tuple[float, float]]
+
+
+class NotRead(Exception):
+    """The module gave no result; the message is what it gave instead."""
+
+
+def parts_of(result: dict[str, t.Any]) -> Parts:
+    """(sections, unmeasured, readings of the clock) of what Ansible made of the module's output. Raises NotRead."""
+    whole = result if _is_whole(result) else _found_in(str(result.get("module_stdout") or ""))
+    if whole is None:
+        raise NotRead(_said(result))
+    sections = {name: whole["sections"][name] for name in OF_THE_MODULE if name in whole["sections"]}
+    unmeasured = {str(name): str(why) for name, why in whole["unmeasured"].items() if name in OF_THE_MODULE}
+    return sections, unmeasured, (float(whole["started"]), float(whole["ended"]))
+
+
+def _is_whole(result: t.Any) -> bool:
+    return (
+        isinstance(result, dict)
+        and isinstance(result.get("sections"), dict)
+        and isinstance(result["sections"].get("login"), dict)
+        and result["sections"]["login"].get("ok") is True
+        and isinstance(result.get("unmeasured"), dict)
+        and all(isinstance(result.get(key), (int, float)) and math.isfinite(result[key]) for key in ("started", "ended"))
+    )
+
+
+def _found_in(output: str) -> dict[str, t.Any] | None:
+    """The result amid what a shell's start-up files or an exit handler printed around it."""
+    for line in output.splitlines():
+        at = line.find('{"')
+        if at >= 0 and '"sections"' in line:
+            with contextlib.suppress(ValueError):
+                found = json.JSONDecoder().raw_decode(line[at:])[0]
+                if _is_whole(found):
+                    return found
+    return None
+
+
+def _said(result: dict[str, t.Any]) -> str:
+    if "module_stdout" in result or "module_stderr" in result:
+        # Not Ansible's own words for it, which only say that something failed, and differ from version to version.
+        return "\n".join(str(result.get(key) or "") for key in ("module_stdout", "module_stderr")).strip() or "Python printed nothing"
+    own = {key: value for key, value in result.items() if not key.startswith("_") and key not in BY_ANSIBLE}
+    said = result.get("msg") or json.dumps(own, default=str)
+    return f"Python printed another result: {said}"

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.result import NotRead, parts_of
+
+LOGIN = {"ok": True, "user": "ops", "uid": 1000}
+WHOLE = {"sections": {"login": LOGIN, "cpus": 4}, "unmeasured": {"apt": "no"}, "started": 100, "ended": 101.5}
+PARTS = ({"login": LOGIN, "cpus": 4}, {"apt": "no"}, (100.0, 101.5))
+
+
+def test_a_whole_result():
+    assert parts_of({**WHOLE, "changed": False}) == PARTS
+
+
+@pytest.mark.parametrize("output", [
+    f"welcome {{here\n{json.dumps(WHOLE)}\nbye",
+    f"{{\"x\": 5}}\nnoise{json.dumps(WHOLE)}noise\n",
+])
+def test_a_result_amid_noise(output):
+    assert parts_of({"failed": True, "msg": "MODULE FAILURE", "module_stdout": output}) == PARTS
+
+
+def test_a_machine_can_not_pass_itself_off_as_another():
+    sections = {**WHOLE["sections"], "machine": "other", "roles": [], "local": True, "clock": {"offset_s": 0, "error_s": 0}}
+    assert parts_of({**WHOLE, "sections": sections, "unmeasured": {"apt": "no", "machine": "x"}}) == PARTS
+
+
+@pytest.mark.parametrize("part", [
+    {"sections": 5}, {"sections": {}}, {"sections": {"login": 5}}, {"sections": {"login": {**LOGIN, "ok": False}}},
+    {"unmeasured": []}, {"started": None}, {"started": float("nan")}, {"ended": float("inf")},
+])
+def test_a_result_that_is_not_whole(part):
+    with pytest.raises(NotRead, match="^Python printed another result: {"):
+        parts_of({**WHOLE, **part})
+
+
+@pytest.mark.parametrize(("result", "said"), [
+    ({"module_stdout": "", "module_stderr": "", "msg": "MODULE FAILURE"}, "Python printed nothing"),
+    ({"module_stdout": "out\n", "module_stderr": "err\n", "msg": "MODULE FAILURE"}, "out\n\nerr"),
+    ({"failed": True, "msg": "Unsupported parameters"}, "Python printed another result: Unsupported parameters"),
+    ({"x": 5, "_ansible_parsed": True, "changed": False, "warnings": []}, 'Python printed another result: {"x": 5}'),
+    ({}, "Python printed another result: {}"),
+])
+def test_what_is_said_instead(result, said):
+    with pytest.raises(NotRead) as problem:
+        parts_of(result)
+    assert str(problem.value) == said
