@@ -8,7 +8,6 @@ from collections.abc import Mapping
 
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
-
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import RecordsError, evaluate
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.settings import SettingsError
 

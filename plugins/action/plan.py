@@ -7,7 +7,6 @@ import typing as t
 
 from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action import ActionBase
-
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES
 

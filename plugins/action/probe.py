@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 import shlex
 import time
@@ -14,7 +13,6 @@ from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action import ActionBase
 from ansible.plugins.loader import become_loader
 from ansible.utils.display import Display
-
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import login, settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks.network import is_loopback
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.offset import COMMAND, CONVERSATION, Offset, reading_of

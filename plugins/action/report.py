@@ -13,7 +13,6 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible.utils.color import stringc
 from ansible.utils.display import Display
-
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES, text
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.settings import FAIL_ON
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import typing as t
 
 from ansible.errors import AnsibleFilterError
-
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import RecordsError, evaluate
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.settings import SettingsError
 

@@ -7,7 +7,6 @@ import socket
 import ssl
 import threading
 import time
-
 from http.client import HTTPConnection, HTTPSConnection
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit

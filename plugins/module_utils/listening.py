@@ -1,7 +1,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 """Which TCP ports are listened on, on which address, and by whom where that can be known."""
 
-import binascii
 import os
 import pwd
 import re

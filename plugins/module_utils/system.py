@@ -6,7 +6,6 @@ import pwd
 import shlex
 
 from ansible.module_utils.facts.hardware.linux import LinuxHardware
-
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import (
     Unmeasured,
     command,

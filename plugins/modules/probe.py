@@ -108,7 +108,6 @@ import time
 STARTED = time.time()
 
 from ansible.module_utils.basic import AnsibleModule
-
 from ansible_collections.llmgw.preflight.plugins.module_utils import system
 from ansible_collections.llmgw.preflight.plugins.module_utils.disks import disks
 from ansible_collections.llmgw.preflight.plugins.module_utils.internet import internet

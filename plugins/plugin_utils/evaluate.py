@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import typing as t
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from . import checks, settings
-from .model import Asked, Finding, Level, together
+from .model import Asked, Finding, Level, Need, together
 
 
 class RecordsError(ValueError):
@@ -30,22 +31,24 @@ def evaluate(
     Raises RecordsError or settings.SettingsError.
     """
     known = settings.needs(needs, "needs")
-    common = {
-        "systems": settings.systems(systems, "systems"),
-        "architectures": settings.architectures(architectures, "architectures"),
-        "limits": settings.limits(limits, "limits"),
-        "machines": len(_checked(records)),
-    }
+    common = Asked(
+        need=Need(),
+        systems=settings.systems(systems, "systems"),
+        architectures=settings.architectures(architectures, "architectures"),
+        limits=settings.limits(limits, "limits"),
+        machines=len(_checked(records)),
+    )
     machines, findings = [], []
     for record in records:
         name = str(record["machine"])
         roles = settings.roles(record.get("roles"), (), known, f"roles of {name}")
-        found = checks.judge(record, Asked(need=together(known[role] for role in roles), **common))
+        found = checks.judge(record, dataclasses.replace(common, need=together(known[role] for role in roles)))
         findings += found
         machines.append({"machine": name, "address": str(record.get("address") or name), "roles": list(roles), **_sum(found)})
     report = {**_sum(findings), "machines": machines, "findings": [finding.as_dict() for finding in findings]}
     # Names and texts may still be of Ansible's own kinds of text; a report is plain.
-    return json.loads(json.dumps(report))
+    plain: dict[str, t.Any] = json.loads(json.dumps(report))
+    return plain
 
 
 def _sum(findings: Sequence[Finding]) -> dict[str, t.Any]:

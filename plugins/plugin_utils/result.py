@@ -52,7 +52,7 @@ def _found_in(output: str) -> dict[str, t.Any] | None:
         at = line.find('{"')
         if at >= 0 and '"sections"' in line:
             with contextlib.suppress(ValueError):
-                found = json.JSONDecoder().raw_decode(line[at:])[0]
+                found: dict[str, t.Any] = json.JSONDecoder().raw_decode(line[at:])[0]
                 if _is_whole(found):
                     return found
     return None

@@ -49,7 +49,7 @@ class SettingsError(ValueError):
     """Something that a user gave can't be used; the message lists every problem, a line each."""
 
 
-class _Problems(list):
+class _Problems(list[str]):
     def add(self, name: str, value: t.Any, allowed: str) -> None:
         self.append(f"{name} is {_shown(value)}: {allowed}")
 

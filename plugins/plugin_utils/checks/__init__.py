@@ -62,7 +62,8 @@ def judge(record: Mapping[str, t.Any], asked: Asked) -> list[Finding]:
 
 def _judge(check: t.Any, record: Mapping[str, t.Any], asked: Asked) -> Verdict | None:
     try:
-        return check.judge(record, asked)
+        verdict: Verdict | None = check.judge(record, asked)
+        return verdict
     except Unmeasured as problem:
         return Verdict(check.WORST, f"could not be read: {problem}", check.FIX_UNREAD)
     except Exception as error:  # a rule that breaks must not take the other rules' findings with it

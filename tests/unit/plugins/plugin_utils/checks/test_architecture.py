@@ -4,6 +4,7 @@ import pytest
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import architecture
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import fail, ok
 
+
 @pytest.mark.parametrize("name", ["x86_64", "aarch64"])
 def test_supported(record, asked, name):
     assert architecture.judge(record(architecture=name), asked()) == ok(name)

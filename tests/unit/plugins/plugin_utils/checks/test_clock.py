@@ -4,6 +4,7 @@ import pytest
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import clock
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Level, fail, ok, warn
 
+
 @pytest.mark.parametrize(("offset", "error", "verdict"), [
     (0.003, 0.008, ok("within 0.011 s of the controller's (1 s is allowed)")),
     (-1, 0, ok("within 1.000 s of the controller's (1 s is allowed)")),

@@ -4,6 +4,7 @@ import pytest
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import internet
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import fail, ok
 
+
 def tried(url="http://a/", ok=False, via="direct", stage="connect", reason="no answer within 10 s"):
     return {"url": url, "ok": ok, "via": via, "stage": None if ok else stage, "reason": None if ok else reason}
 

@@ -4,6 +4,7 @@ import pytest
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import login
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import fail, ok
 
+
 def test_logged_in(record, asked):
     assert login.judge(record(), asked()) == ok("logged in as ops")
 

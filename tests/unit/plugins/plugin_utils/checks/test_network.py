@@ -4,6 +4,7 @@ import pytest
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import network
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Unmeasured, fail, ok
 
+
 def closed(machine, outcome):
     return {"machine": machine, "address": f"10.0.0.{machine[-1]}", "port": 22, "outcome": outcome}
 

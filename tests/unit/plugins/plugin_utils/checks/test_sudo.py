@@ -4,6 +4,7 @@ import pytest
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import sudo
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Unmeasured, ok, warn
 
+
 @pytest.mark.parametrize(("section", "verdict"), [
     ({"how": "root"}, ok("logged in as root, sudo is not needed")),
     ({"how": "nopasswd"}, ok("sudo without a password")),

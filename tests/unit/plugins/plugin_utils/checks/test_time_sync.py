@@ -4,6 +4,7 @@ import pytest
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import time_sync
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import ok, warn
 
+
 @pytest.mark.parametrize(("section", "verdict"), [
     ({"synchronised": True, "by": "chrony"}, ok("synchronised (says chrony)")),
     ({"synchronised": True, "by": None}, ok("synchronised")),
