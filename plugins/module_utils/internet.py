@@ -122,8 +122,8 @@ class _Http(HTTPHandler):
         super(_Http, self).__init__()
         self.attempt = attempt
 
-    def http_open(self, request):
-        return self.do_open(_telling(HTTPConnection, self.attempt), request)
+    def http_open(self, req):
+        return self.do_open(_telling(HTTPConnection, self.attempt), req)
 
 
 class _Https(HTTPSHandler):
@@ -131,8 +131,8 @@ class _Https(HTTPSHandler):
         super(_Https, self).__init__()
         self.attempt = attempt
 
-    def https_open(self, request):
-        return self.do_open(_telling(HTTPSConnection, self.attempt), request, context=ssl.create_default_context())
+    def https_open(self, req):
+        return self.do_open(_telling(HTTPSConnection, self.attempt), req, context=ssl.create_default_context())
 
 
 class _NoRedirect(HTTPRedirectHandler):

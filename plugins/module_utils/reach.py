@@ -28,7 +28,7 @@ def reach(peers, limit_s):
     found = _look_up(peers, end)
     outcomes, seconds = {}, []
     waiting = selectors.DefaultSelector()
-    for number, peer in enumerate(peers):
+    for number in range(len(peers)):
         if not found.get(number):
             outcomes[number] = "no_name" if number in found else "timeout"
             continue
@@ -37,7 +37,7 @@ def reach(peers, limit_s):
         left = end - time.monotonic()
         # Also once when the time is up: what the kernel has by then counts, however late this process comes to see it.
         ready = waiting.select(max(0, left))
-        for key, events in ready:
+        for key, _events in ready:
             waiting.unregister(key.fileobj)
             number, rest, begun = key.data
             error = key.fileobj.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)

@@ -69,18 +69,19 @@ def command(argv, limit_s):
     """
     environment = dict(os.environ, LC_ALL="C", LANGUAGE="C")
     try:
+        # run_command of AnsibleModule knows no deadline.
         process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   env=environment, cwd="/", start_new_session=True)
+                                   env=environment, cwd="/", start_new_session=True)  # pylint: disable=ansible-bad-function
     except OSError as error:
-        raise Unmeasured("%s: %s" % (argv[0], error.strerror))
+        raise Unmeasured("%s: %s" % (argv[0], error.strerror)) from error
     try:
         out, err = process.communicate(timeout=limit_s)
-    except subprocess.TimeoutExpired:
+    except subprocess.TimeoutExpired as error:
         try:
             os.killpg(process.pid, signal.SIGKILL)
         except OSError:  # not ours to end (sudo runs as root); it is not waited for
             pass
-        raise Unmeasured("%s gave no answer within %g s" % (" ".join(argv), limit_s))
+        raise Unmeasured("%s gave no answer within %g s" % (" ".join(argv), limit_s)) from error
     return process.returncode, out.decode("utf-8", "replace"), err.decode("utf-8", "replace")
 
 
@@ -98,4 +99,4 @@ def text_of(path, most=65536):
         with open(path, "rb") as handle:
             return handle.read(most).decode("utf-8", "replace")
     except OSError as error:
-        raise Unmeasured("%s: %s" % (path, error.strerror))
+        raise Unmeasured("%s: %s" % (path, error.strerror)) from error

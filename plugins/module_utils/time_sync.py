@@ -43,7 +43,7 @@ def _kernel(limit_s):
         if ctypes.CDLL(None, use_errno=True).adjtimex(ctypes.byref(timex)) < 0:
             raise Unmeasured("adjtimex: error %d" % ctypes.get_errno())
     except (OSError, AttributeError) as error:
-        raise Unmeasured("adjtimex: %s" % error)
+        raise Unmeasured("adjtimex: %s" % error) from error
     return timex.maxerror < MAX_ERROR_US
 
 

@@ -6,8 +6,8 @@ module: judge
 short_description: Judge all machines of the play together
 description:
   - Takes the record that P(llmgw.preflight.probe#module) left for each machine in the variable C(preflight_probe), and applies the rules.
-  - A machine of the plan without a record is not passed over. It has a failure of the check C(login), or is named under RV(not_examined) when
-    its batch (C(serial)) has not come yet.
+  - A machine of the plan without a record is not passed over. It has a failure of the check C(login), or is named under
+    RV(not_examined) when its batch (C(serial)) has not come yet.
   - Runs on the controller only, and once for all machines; use it with C(run_once).
 author: llmgw (@llmgw)
 options:

@@ -6,35 +6,36 @@ module: plan
 short_description: Settle what is asked of each machine
 description:
   - Checks every variable of the role at once, and tells all problems in one error, before anything is read.
-  - Works out for each machine of the play its roles, the models that it will serve, and the address and port by which the others reach it. They
-    are taken from O(llmgw.preflight.preflight#role:preflight_roles), O(llmgw.preflight.preflight#role:preflight_serves),
-    O(llmgw.preflight.preflight#role:preflight_address), C(ansible_host) and C(ansible_port), as a task on that machine would see them.
+  - Works out for each machine of the play its roles, the models that it will serve, and the address and port by which the others
+    reach it. They are taken from O(llmgw.preflight.preflight#role:main:preflight_roles),
+    O(llmgw.preflight.preflight#role:main:preflight_serves), O(llmgw.preflight.preflight#role:main:preflight_address),
+    C(ansible_host) and C(ansible_port), as a task on that machine would see them.
   - Runs on the controller only, and once for all machines; use it with C(run_once).
 author: llmgw (@llmgw)
 options:
   needs:
-    description: The value of O(llmgw.preflight.preflight#role:preflight_needs).
+    description: The value of O(llmgw.preflight.preflight#role:main:preflight_needs).
     type: raw
   systems:
-    description: The value of O(llmgw.preflight.preflight#role:preflight_systems).
+    description: The value of O(llmgw.preflight.preflight#role:main:preflight_systems).
     type: raw
   architectures:
-    description: The value of O(llmgw.preflight.preflight#role:preflight_architectures).
+    description: The value of O(llmgw.preflight.preflight#role:main:preflight_architectures).
     type: raw
   limits:
-    description: The value of O(llmgw.preflight.preflight#role:preflight_limits).
+    description: The value of O(llmgw.preflight.preflight#role:main:preflight_limits).
     type: raw
   internet_urls:
-    description: The value of O(llmgw.preflight.preflight#role:preflight_internet_urls).
+    description: The value of O(llmgw.preflight.preflight#role:main:preflight_internet_urls).
     type: raw
   fail_on:
-    description: The value of O(llmgw.preflight.preflight#role:preflight_fail_on).
+    description: The value of O(llmgw.preflight.preflight#role:main:preflight_fail_on).
     type: raw
   report_dir:
-    description: The value of O(llmgw.preflight.preflight#role:preflight_report_dir).
+    description: The value of O(llmgw.preflight.preflight#role:main:preflight_report_dir).
     type: raw
   report_formats:
-    description: The value of O(llmgw.preflight.preflight#role:preflight_report_formats).
+    description: The value of O(llmgw.preflight.preflight#role:main:preflight_report_formats).
     type: raw
 attributes:
   check_mode:

@@ -54,7 +54,9 @@ options:
     type: bool
     default: true
   limits:
-    description: Deadlines and thresholds in seconds, put over the defaults; the role's variable O(llmgw.preflight.preflight#role:preflight_limits).
+    description: >-
+      Deadlines and thresholds in seconds, put over the defaults; the role's variable
+      O(llmgw.preflight.preflight#role:main:preflight_limits).
     type: dict
     default: {}
 attributes:

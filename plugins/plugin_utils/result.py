@@ -18,7 +18,7 @@ SECTIONS = (*OF_THE_MODULE, "clock")  # every section of a record that is either
 
 BY_ANSIBLE = ("changed", "failed", "warnings", "deprecations")  # put into any result, depending on the version
 
-Parts = t.Tuple[t.Dict[str, t.Any], t.Dict[str, str], t.Tuple[float, float]]
+Parts = tuple[dict[str, t.Any], dict[str, str], tuple[float, float]]
 
 
 class NotRead(Exception):

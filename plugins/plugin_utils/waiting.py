@@ -75,7 +75,7 @@ class Conversation:
                 if not some:
                     return None
                 self._unread = self._unread[-4096:] + some
-        line, _, self._unread = self._unread.partition(b"\n")
+        line, dummy, self._unread = self._unread.partition(b"\n")
         return line.decode("utf-8", "replace")
 
     def __enter__(self) -> Conversation:

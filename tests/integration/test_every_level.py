@@ -43,7 +43,7 @@ def test_the_whole_report(make_lab, play):
     expected = json.loads(EXPECTED.read_text())
     assert found == expected
     reached = {(finding["check"], finding["level"]) for finding in expected["findings"]}
-    checks = {check for check, _ in reached}
+    checks = {check for check, level in reached}
     assert len(checks) == 13
     assert {(check, level) for check in checks for level in ("ok", "warn", "fail")} - reached == NEVER
 
@@ -55,7 +55,7 @@ def test_the_clocks_are_told_within_their_bounds(make_lab, play):
     for machine, offset in (("right", 0), ("ahead", 100), ("far", 0)):
         clock = outcome.records()[machine]["clock"]
         assert abs(clock["offset_s"] - offset) <= clock["error_s"] + 0.001, (machine, clock)
-    assert {machine: f["level"] for (machine, _), f in outcome.findings("clock").items()} == {
+    assert {machine: f["level"] for (machine, check), f in outcome.findings("clock").items()} == {
         "right": "ok", "ahead": "fail", "far": "ok"}
     assert outcome.findings()["ahead", "clock"]["detail"].startswith("100 s ahead of the controller's (give or take 0.")
 

@@ -39,7 +39,7 @@ HEALTHY = {
 @pytest.fixture(scope="module")
 def outcome(make_lab, play):
     lab = make_lab({"defaults": {"groups": ["node"]}, "hosts": [
-        *({"name": name, "ip": f"10.77.2.{number}", **fault} for number, (name, (fault, _, _)) in enumerate(CASES.items(), 1)),
+        *({"name": name, "ip": f"10.77.2.{number}", **fault} for number, (name, (fault, detail, cause)) in enumerate(CASES.items(), 1)),
         *({"name": name, **fields} for name, fields in HEALTHY.items()),
     ]})
     return play(lab.inventory(), lab, arguments="-f 30",
@@ -55,7 +55,7 @@ def test_every_machine_is_in_the_report_and_none_leaves_the_play(outcome):
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_cause_is_named_and_nothing_else_is_reported(outcome, name):
-    _, detail, cause = CASES[name]
+    fault, detail, cause = CASES[name]
     findings = [finding for finding in outcome.report["findings"] if finding["machine"] == name]
     assert findings == [{"machine": name, "check": "login", "level": "fail", "detail": detail,
                          "fix": login.FIXES.get(cause, login.FIX_OTHER)}]

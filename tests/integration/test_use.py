@@ -13,14 +13,15 @@ def three(make_lab):
     return make_lab({"defaults": {"cpus": 2}, "hosts": [
         {"name": "db1", "groups": ["database"], "listen": [5432]},
         {"name": "db2", "groups": ["database"], "listen": [5432]},
-        {"name": "n1", "groups": ["node"], "cpus": 1, "os_release": {"ID": "debian", "VERSION_ID": "12", "PRETTY_NAME": "{{ 7*6 }} <b>\x1b[31m"}},
+        {"name": "n1", "groups": ["node"], "cpus": 1,
+         "os_release": {"ID": "debian", "VERSION_ID": "12", "PRETTY_NAME": "{{ 7*6 }} <b>\x1b[31m"}},
     ]})
 
 
 def screen(outcome):
     """What the report task put on the screen."""
     plain = outcome.output.replace("\r", "")
-    return plain.split("Show the report] ", 1)[1].partition("\n")[2].split("\nok: [", 1)[0].split("\n[ERROR]", 1)[0].split("\nfatal: ", 1)[0]
+    return re.split(r"\n(?:ok: \[|\[ERROR\]|fatal: )", plain.split("Show the report] ", 1)[1].partition("\n")[2], maxsplit=1)[0]
 
 
 def test_the_screen(three, play):

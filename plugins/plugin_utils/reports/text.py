@@ -14,7 +14,7 @@ NAMES_MOST = 8  # machines named in one line before the rest is only counted
 TEXT_MOST = 400  # characters of one detail; what comes from a machine may be of any length
 CHECK_WIDTH = 13  # the longest id (architecture) and a space
 
-Line = t.Tuple[t.Optional[str], str]  # the level whose colour it takes, and the text
+Line = tuple[str | None, str]  # the level whose colour it takes, and the text
 
 
 def lines(report: dict[str, t.Any], width: int = 80, everything: bool = False) -> Iterable[Line]:

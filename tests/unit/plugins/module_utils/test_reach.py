@@ -46,7 +46,7 @@ def test_one_that_does_not_answer_does_not_hide_the_others(server):
         full.listen(0)
         port = full.getsockname()[1]
         fillers = []
-        for _ in range(4):  # a full queue drops what comes then, like a firewall
+        for _dummy in range(4):  # a full queue drops what comes then, like a firewall
             filler = socket.socket()
             filler.setblocking(False)
             filler.connect_ex(("127.0.0.1", port))

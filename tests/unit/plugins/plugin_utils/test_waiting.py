@@ -45,7 +45,7 @@ def test_no_handler_of_exceptions_gets_in_the_way():
 
 def test_a_conversation():
     with Conversation([*SH, "echo welcome; while read -r line; do echo answer; done"]) as conversation:
-        assert [conversation.ask(20) for _ in range(3)] == ["welcome", "answer", "answer"]
+        assert [conversation.ask(20) for number in range(3)] == ["welcome", "answer", "answer"]
         process = conversation._process
     assert process.returncode is not None
 

@@ -1,0 +1,86 @@
+# On a fresh machine with Python 3.11 or newer: `make preflight` and `make test` do all the set-up. `make help` lists the rest.
+
+PYTHON ?= python3
+VENV ?= .venv
+INVENTORY ?= playbooks/this_machine.yml
+ARGS =
+
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install -q --disable-pip-version-check
+# The caller's collections stay visible, behind this one.
+THEIRS := $(or $(ANSIBLE_COLLECTIONS_PATH),$(HOME)/.ansible/collections:/usr/share/ansible/collections)
+
+export INVENTORY
+export ANSIBLE_COLLECTIONS_PATH := $(CURDIR)/.collections:$(THEIRS)
+
+.NOTPARALLEL: # the stages of `make test` keep their order
+.PHONY: help preflight inventory collection packages ruff mypy ansible-lint lint sanity unit lab integration pytest test clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
+
+preflight: inventory $(VENV)/installed collection ## check the machines of INVENTORY; ARGS go to ansible-playbook
+	@$(BIN)/ansible-playbook playbooks/preflight.yml -i "$$INVENTORY" $(value ARGS)
+
+inventory:
+	@case "$$INVENTORY" in *,*) ;; *) test -e "$$INVENTORY" || { \
+	  echo "There is no inventory $$INVENTORY. Name a file, a folder, or hosts with a comma: make preflight INVENTORY=host1," >&2; \
+	  exit 2; };; esac
+
+test: lint sanity pytest ## everything: lint, sanity, pytest
+
+lint: ruff mypy ansible-lint ## ruff, mypy and ansible-lint
+
+ruff: $(VENV)/installed-dev
+	@echo "== ruff"
+	@$(BIN)/ruff check
+
+mypy: $(VENV)/installed-dev collection
+	@echo "== mypy"
+	@MYPYPATH=.collections $(BIN)/mypy -p ansible_collections.llmgw.preflight.plugins.plugin_utils
+
+ansible-lint: $(VENV)/installed-dev collection
+	@echo "== ansible-lint"
+	@PATH="$(abspath $(BIN)):$$PATH" ANSIBLE_HOME="$(CURDIR)/.cache/ansible" $(BIN)/ansible-lint -q --nocolor
+
+sanity: $(VENV)/installed-dev packages ## ansible-test sanity
+	@echo "== ansible-test sanity"
+	@$(BIN)/python tests/tools/sanity.py
+
+unit: ## pytest over tests/unit; here and below ARGS go to pytest
+lab: packages ## pytest over tests/lab
+integration: packages ## pytest over tests/integration
+pytest: packages ## pytest over all of tests
+unit lab integration pytest: $(VENV)/installed-dev collection
+	@echo "== pytest"
+	@$(BIN)/python -m pytest $(if $(filter pytest,$@),,tests/$@) $(value ARGS)
+
+packages: | $(BIN)/python
+	@$(BIN)/python tests/tools/debian.py
+
+# Ansible finds a collection only in a folder of this form.
+LINK := .collections/ansible_collections/llmgw/preflight
+collection:
+	@mkdir -p $(dir $(LINK))
+	@test "$$(readlink $(LINK))" = ../../.. || ln -sfn ../../.. $(LINK)
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Python 3.11 or newer is needed, and $(PYTHON) is not. Name another: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)" >&2; exit 2; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "$(PYTHON) has no venv module. On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 2; }
+	@$(PYTHON) -m venv --clear $(VENV) || { rm -rf $(VENV); exit 2; }
+	@echo '*' > $(VENV)/.gitignore # whatever its name
+
+$(VENV)/installed: requirements.txt | $(BIN)/python
+	@echo "Installing $< into $(VENV)"
+	@$(PIP) -r $<
+	@touch $@
+
+$(VENV)/installed-dev: requirements-dev.txt $(VENV)/installed
+	@echo "Installing $< into $(VENV)"
+	@$(PIP) -r $<
+	@touch $@
+
+clean: ## remove all that these made
+	@rm -rf $(VENV) .cache .collections tests/output
