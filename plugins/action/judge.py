@@ -25,11 +25,13 @@ class ActionModule(ActionBase):
         plan = self.validate_argument_spec(argument_spec={"plan": {"type": "dict", "required": True}})[1]["plan"]
         records, waiting = [], []
         for machine in plan["machines"]:
-            record = probed(task_vars["hostvars"], machine["machine"])
-            if record is not None:
-                records.append(record)
-            elif is_waiting(machine["machine"], task_vars):
-                waiting.append(machine["machine"])
+            name = machine["machine"]
+            other_batch = name in task_vars["ansible_play_hosts"] and name not in task_vars["ansible_play_batch"]
+            result = left_by_probe(task_vars["hostvars"], name)
+            if result and (result["run"] == plan["run"] or other_batch and result["play"] == plan["play"]):
+                records.append(result["record"])
+            elif other_batch:  # with serial, it has not come yet; one that Ansible dropped is in neither list
+                waiting.append(name)
             else:
                 records.append({**machine, "login": {"ok": False, "reason": NOT_READ, "cause": "not_read"}})
         try:
@@ -39,13 +41,8 @@ class ActionModule(ActionBase):
         return {**report, "not_examined": waiting, "changed": False, "_ansible_verbose_override": True}
 
 
-def probed(hostvars: Mapping[str, t.Any], name: str) -> Mapping[str, t.Any] | None:
-    """The record that the role's own probe left, or None."""
+def left_by_probe(hostvars: Mapping[str, t.Any], name: str) -> Mapping[str, t.Any] | None:
+    """What the role's own probe registered for this machine, in this run or an earlier one, or None."""
     of_machine = hostvars[name]
     result = of_machine["preflight_probe"] if "preflight_probe" in of_machine else None
-    return result.get("record") if isinstance(result, Mapping) else None
-
-
-def is_waiting(name: str, task_vars: Mapping[str, t.Any]) -> bool:
-    """With ``serial``: its batch has not come yet. One that Ansible dropped is in neither list."""
-    return name in task_vars["ansible_play_hosts"] and name not in task_vars["ansible_play_batch"]
+    return result if isinstance(result, Mapping) and {"record", "run", "play"} <= set(result) else None

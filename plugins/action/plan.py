@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import typing as t
+import uuid
 
 from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action import ActionBase
@@ -68,6 +69,8 @@ class ActionModule(ActionBase):
             raise AnsibleActionFail("Nothing was read, because:\n" + "\n".join(dict.fromkeys(problems)))
         return {
             "changed": False,
+            "run": uuid.uuid4().hex,
+            "play": str(self._task.get_play()._uuid),
             "machines": machines,
             "needs": {role: {**need.__dict__, "ports": list(need.ports)} for role, need in needs.items()},
             "systems": {system: list(versions) for system, versions in systems.items()},

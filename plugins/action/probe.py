@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 import shlex
 import time
 import typing as t
@@ -57,6 +58,9 @@ class ActionModule(ActionBase):
         return {
             "changed": False,
             "record": self._record,
+            # The judge takes no record for this run's that an earlier play left.
+            "run": self._run,
+            "play": str(self._task.get_play()._uuid),
             "ansible_facts": self._facts,
             "_ansible_verbose_override": True,  # -v is for the report, not for the records
         }
@@ -67,7 +71,9 @@ class ActionModule(ActionBase):
             "internet_urls": {"type": "list", "elements": "str", "default": list(settings.INTERNET_URLS)},
             "limits": {"type": "dict", "default": {}},
             "sudo": {"type": "bool", "default": True},
+            "run": {"type": "str", "default": ""},
         })[1]
+        self._run = arguments["run"]
         name = str(self._vars.get("inventory_hostname"))
         try:
             self._limits = settings.limits(arguments["limits"], "limits")
@@ -130,15 +136,23 @@ class ActionModule(ActionBase):
         Where ssh or Python ends before it has read the module, all that is left of the cause is a broken pipe. A login may
         also have been one too many at that moment (sshd's MaxStartups). A tiny command brings out which it is.
         """
-        if login.cause_of(text_of(problem)) != "other" or isinstance(problem, NotRead):
+        cause = login.cause_of(text_of(problem))
+        interpreter = str(self._used_interpreter or "").lstrip("#! ")
+        if cause not in ("other", "python") or isinstance(problem, NotRead) and (cause == "other" or not interpreter):
             raise problem
         with deadline(self._left(math.inf)):
             self._low_level_execute_command(COMMAND, sudoable=False)
-            interpreter = str(self._used_interpreter or "").lstrip("#! ")
             if interpreter:
                 answer = self._low_level_execute_command(f"{shlex.quote(interpreter)} -V", sudoable=False)
+                said = str(answer.get("stdout") or answer.get("stderr") or "")
                 if answer.get("rc"):
-                    raise NotRead(str(answer.get("stderr") or answer.get("stdout")))
+                    raise NotRead(said)
+                version = re.search(r"Python \d+\.\d+\.\d+", said)
+                if cause == "python" and version:
+                    raise NotRead(f"{interpreter} is {version.group()}, which can not run this Ansible's modules: "
+                                  f"{login.reason_of(text_of(problem))}")
+        if isinstance(problem, NotRead):
+            raise problem
 
     def _now(self) -> float:
         return self._epoch + time.monotonic()

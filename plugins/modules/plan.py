@@ -58,6 +58,14 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+run:
+  description: A mark of this run, which each of its records carries.
+  type: str
+  returned: success
+play:
+  description: A mark of the play, which the records of its batches have in common.
+  type: str
+  returned: success
 machines:
   description: All machines of the play, in the order of the inventory.
   type: list

@@ -53,6 +53,10 @@ options:
     description: Whether to ask if the user may use sudo. The controller itself is never asked.
     type: bool
     default: true
+  run:
+    description: The mark by which P(llmgw.preflight.judge#module) tells this run's records from those of an earlier play.
+    type: str
+    default: ''
   limits:
     description: >-
       Deadlines and thresholds in seconds, put over the defaults; the role's variable
@@ -137,6 +141,7 @@ def main():
             internet_urls=dict(type="list", elements="str", default=["http://deb.debian.org/"]),
             limits=dict(type="dict", default={}),
             sudo=dict(type="bool", default=True),
+            run=dict(type="str", default=""),
         ),
         supports_check_mode=True,
     )

@@ -10,13 +10,14 @@ import re
 
 # (cause, words), the first that fits; the causes are those of checks/login.py, which has a fix for each.
 CAUSES = (
+    ("no_room", r"no usable temporary directory|no space left on device|read-only file system|disk quota exceeded"),
     ("host_key", r"host key verification failed|remote host identification has changed|host key is different"),
     ("no_name", r"could not resolve hostname|name or service not known|temporary failure in name resolution"),
     ("refused", r"connection refused"),
     ("no_route", r"no route to host|network is unreachable"),
     ("timeout", r"connection timed out|operation timed out|timed out during banner exchange"),
     ("denied", r"permission denied|authentication fail|invalid/incorrect (?:ssh )?password|too many authentication fail"),
-    ("python", r"not found|no such file or directory|syntaxerror|importerror|modulenotfounderror|requires a minimum of python"),
+    ("python", r"not found|no such file or directory|syntaxerror|importerror|modulenotfounderror|requires (?:a minimum of )?python"),
 )
 
 

@@ -18,6 +18,9 @@ SECTIONS = (*OF_THE_MODULE, "clock")  # every section of a record that is either
 
 BY_ANSIBLE = ("changed", "failed", "warnings", "deprecations")  # put into any result, depending on the version
 
+TEXT_MOST = 1000  # characters of one text
+OUTPUT_MOST = 8 * 1024 * 1024  # characters that are looked through
+
 Parts = tuple[dict[str, t.Any], dict[str, str], tuple[float, float]]
 
 
@@ -27,11 +30,11 @@ class NotRead(Exception):
 
 def parts_of(result: dict[str, t.Any]) -> Parts:
     """(sections, unmeasured, readings of the clock) of what Ansible made of the module's output. Raises NotRead."""
-    whole = result if _is_whole(result) else _found_in(str(result.get("module_stdout") or ""))
+    whole = result if _is_whole(result) else _found_in(str(result.get("module_stdout") or "")[-OUTPUT_MOST:])
     if whole is None:
         raise NotRead(_said(result))
-    sections = {name: whole["sections"][name] for name in OF_THE_MODULE if name in whole["sections"]}
-    unmeasured = {str(name): str(why) for name, why in whole["unmeasured"].items() if name in OF_THE_MODULE}
+    sections = {name: _cut(whole["sections"][name]) for name in OF_THE_MODULE if name in whole["sections"]}
+    unmeasured = {name: _cut(str(whole["unmeasured"][name])) for name in OF_THE_MODULE if name in whole["unmeasured"]}
     return sections, unmeasured, (float(whole["started"]), float(whole["ended"]))
 
 
@@ -44,6 +47,15 @@ def _is_whole(result: t.Any) -> bool:
         and isinstance(result.get("unmeasured"), dict)
         and all(isinstance(result.get(key), (int, float)) and math.isfinite(result[key]) for key in ("started", "ended"))
     )
+
+
+def _cut(value: t.Any) -> t.Any:
+    """The value with every text in it cut to a length that a report can hold."""
+    if isinstance(value, dict):
+        return {str(key)[:TEXT_MOST]: _cut(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_cut(item) for item in value]
+    return value[:TEXT_MOST] if isinstance(value, str) else value
 
 
 def _found_in(output: str) -> dict[str, t.Any] | None:
@@ -62,6 +74,7 @@ def _said(result: dict[str, t.Any]) -> str:
     if "module_stdout" in result or "module_stderr" in result:
         # Not Ansible's own words for it, which only say that something failed, and differ from version to version.
         return "\n".join(str(result.get(key) or "") for key in ("module_stdout", "module_stderr")).strip() or "Python printed nothing"
+    if result.get("failed") and result.get("msg"):
+        return str(result["msg"])
     own = {key: value for key, value in result.items() if not key.startswith("_") and key not in BY_ANSIBLE}
-    said = result.get("msg") or json.dumps(own, default=str)
-    return f"Python printed another result: {said}"
+    return f"Python printed another result: {json.dumps(own, default=str)}"

@@ -61,7 +61,7 @@ def main() -> None:
     options.add_argument("--usual", action="store_true", help="also the usual playbook; at 40 machines it takes minutes")
     options.add_argument("--json", metavar="FILE", help="write every figure there")
     chosen = options.parse_args()
-    lab = Lab("/run/llmgw-preflight-bench")
+    lab = Lab(f"/run/llmgw-preflight-bench-{os.getpid()}")
     figures: dict[str, list[dict[str, float]]] = {}
     try:
         lab.up({"defaults": {"groups": ["node"]}, "hosts": [{"name": "m%03d", "count": chosen.machines}]})

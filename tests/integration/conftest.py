@@ -17,6 +17,7 @@ from lab import Lab
 ROOT = Path(__file__).parents[2]
 PLAYBOOK = ROOT / "playbooks" / "preflight.yml"
 THIS_MACHINE = ROOT / "playbooks" / "this_machine.yml"
+STATE = Path("/run/llmgw-preflight-tests-")  # and the process's id: two runs side by side do not meet
 RUN_S = 300  # no play of these tests takes a tenth of it; one that hangs must not hang them
 
 
@@ -28,6 +29,7 @@ class Outcome:
     output: str  # as on the screen
     events: list  # ansible-runner's
     report: dict | None  # the JSON file
+    folder: Path  # ansible-runner's
 
     def steady(self):
         """The report without what differs from run to run: how closely a clock could be told."""
@@ -75,7 +77,7 @@ def run_play(folder, inventory=THIS_MACHINE, lab=None, playbook=PLAYBOOK, argume
         assert result.status != "timeout", "the play hung"
         file = reports / "preflight.json"
         report = json.loads(file.read_text()) if file.exists() else None
-        return Outcome(result.rc, result.stdout.read(), list(result.events), report)
+        return Outcome(result.rc, result.stdout.read(), list(result.events), report, folder)
 
 
 @pytest.fixture(scope="session")
@@ -87,9 +89,12 @@ def play(tmp_path_factory):
 @pytest.fixture(scope="session")
 def make_lab():
     """make_lab(spec): the lab with these machines; the one before is taken down."""
-    lab = Lab("/run/llmgw-preflight-tests")
     if os.geteuid() and not os.environ.get("CI"):
         pytest.skip("the lab makes namespaces and needs root")  # under CI it fails instead, in lab.up
+    for left in STATE.parent.glob(f"{STATE.name}*"):  # by a run that was killed
+        if not Path("/proc", left.name.removeprefix(STATE.name)).exists():
+            Lab(str(left)).down()
+    lab = Lab(f"{STATE}{os.getpid()}")
 
     def make(spec):
         lab.up(spec)

@@ -42,8 +42,8 @@ def outcome(make_lab, play):
         *({"name": name, "ip": f"10.77.2.{number}", **fault} for number, (name, (fault, detail, cause)) in enumerate(CASES.items(), 1)),
         *({"name": name, **fields} for name, fields in HEALTHY.items()),
     ]})
-    return play(lab.inventory(), lab, arguments="-f 30",
-                    variables={"preflight_limits": {"machine_s": 20, "reach_s": 5}}, settings={"ANSIBLE_TIMEOUT": "6"})
+    limits = {"machine_s": 20, "reach_s": 5}
+    return play(lab.inventory(), lab, arguments="-f 30", variables={"preflight_limits": limits}, settings={"ANSIBLE_TIMEOUT": "6"})
 
 
 def test_every_machine_is_in_the_report_and_none_leaves_the_play(outcome):

@@ -170,7 +170,7 @@ def listening(host):
     by_name = collections.defaultdict(list)
     for entry in host["listen"]:
         if not isinstance(entry, dict):
-            addr, _, port = str(entry).removeprefix("udp:").rpartition(":")
+            addr, dummy, port = str(entry).removeprefix("udp:").rpartition(":")
             entry = {"addr": addr.strip("[]"), "port": port, "udp": str(entry).startswith("udp:")}
         for addr in [entry["addr"]] if entry.get("addr") else ["0.0.0.0", "::"]:
             family = socket.AF_INET6 if ":" in addr else socket.AF_INET

@@ -42,7 +42,7 @@ class Meter:
     def remove(self):
         """Remove the groups.  One that still has a process in it (no host's, those are gone) stays."""
         for group in (CONTROLLER, HOSTS, SERVICES, ""):
-            for _ in range(50):
+            for _attempt in range(50):
                 if not self.top or not os.path.isdir(self._path(group)):
                     break
                 try:
@@ -106,7 +106,7 @@ class Meter:
 
 def _hierarchies():
     for line in read("/proc/self/mounts").splitlines():
-        _, where, kind, options = line.split()[:4]
+        dummy, where, kind, options = line.split()[:4]
         if kind == "cgroup2":
             yield 2, where
         elif kind == "cgroup" and "cpuacct" in options.split(","):

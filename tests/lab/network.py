@@ -153,7 +153,7 @@ def _delay_line(tap, wire, delay, loss):
     In user space, since not every kernel has netem."""
     todo = {tap: (wire, collections.deque()), wire: (tap, collections.deque())}
     while True:
-        due = [queue[0][0] for _, queue in todo.values() if queue]
+        due = [queue[0][0] for where, queue in todo.values() if queue]
         wait = max(0.0, min(due) - time.monotonic()) if due else None
         for src in select.select([tap, wire], [], [], wait)[0]:
             frame = os.read(src, 70000)

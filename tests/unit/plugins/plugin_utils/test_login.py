@@ -24,6 +24,9 @@ def test_each_cause_has_a_fix():
     ("@@@\nWARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!\n@@@\nHost key verification failed.", "host_key",
      "Host key verification failed."),
     ("MODULE FAILURE\n/bin/sh: 1: /usr/bin/python3: not found\n", "python", "/bin/sh: 1: /usr/bin/python3: not found"),
+    ("Ansible requires Python 3.9 or newer on the target. Current version: 3.8.18", "python",
+     "Ansible requires Python 3.9 or newer on the target. Current version: 3.8.18"),
+    ("OSError: [Errno 28] No space left on device: '/tmp/x'", "no_room", "OSError: [Errno 28] No space left on device: '/tmp/x'"),
     ("Segmentation fault", "other", "Segmentation fault"),
     ("", "other", ""),
 ])

@@ -39,7 +39,8 @@ def test_a_result_that_is_not_whole(part):
 @pytest.mark.parametrize(("result", "said"), [
     ({"module_stdout": "", "module_stderr": "", "msg": "MODULE FAILURE"}, "Python printed nothing"),
     ({"module_stdout": "out\n", "module_stderr": "err\n", "msg": "MODULE FAILURE"}, "out\n\nerr"),
-    ({"failed": True, "msg": "Unsupported parameters"}, "Python printed another result: Unsupported parameters"),
+    ({"failed": True, "msg": "Ansible requires Python 3.9"}, "Ansible requires Python 3.9"),
+    ({"failed": True, "x": 5}, 'Python printed another result: {"x": 5}'),
     ({"x": 5, "_ansible_parsed": True, "changed": False, "warnings": []}, 'Python printed another result: {"x": 5}'),
     ({}, "Python printed another result: {}"),
 ])
@@ -47,3 +48,11 @@ def test_what_is_said_instead(result, said):
     with pytest.raises(NotRead) as problem:
         parts_of(result)
     assert str(problem.value) == said
+
+
+def test_texts_are_cut_and_lists_are_not():
+    sections = {"login": LOGIN, "system": {"id": "x" * 5000, "version": None, "name": ["y" * 5000] * 2}, "listening": [{"port": 1}] * 9999}
+    found, unmeasured, dummy = parts_of({**WHOLE, "sections": sections, "unmeasured": {"apt": "z" * 5000}})
+    assert found["system"] == {"id": "x" * 1000, "version": None, "name": ["y" * 1000] * 2}
+    assert len(found["listening"]) == 9999
+    assert unmeasured == {"apt": "z" * 1000}

@@ -1,0 +1,138 @@
+"""The ways in which a play can be run: none of them lets a machine slip out of the report, or a failure pass."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+ROLE = {"ansible.builtin.import_role": {"name": "llmgw.preflight.preflight"}}
+INCLUDED = {"ansible.builtin.include_role": {"name": "llmgw.preflight.preflight"}}
+INSTALL = {"ansible.builtin.debug": {"msg": "INSTALLING"}}
+
+
+def preflight(tasks=(ROLE,), **keywords):
+    return {"hosts": "all", "gather_facts": False, "tasks": list(tasks), **keywords}
+
+
+THEN_INSTALL = preflight([INSTALL])
+
+# what is done -> (the play, arguments)
+WITH_A_DEAD_ONE = {
+    "facts gathered before": (preflight(gather_facts=True), ""),
+    "facts gathered before and ignored": (preflight(gather_facts=True, ignore_unreachable=True), ""),
+    "ignore_unreachable": (preflight(ignore_unreachable=True), ""),
+    "ignore_errors": (preflight(ignore_errors=True), ""),
+    "any_errors_fatal": (preflight(any_errors_fatal=True), ""),
+    "max_fail_percentage": (preflight(max_fail_percentage=99), ""),
+    "become without a password": (preflight(become=True), ""),
+    "in a block": (preflight([{"block": [ROLE]}]), ""),
+    "in a block that ignores": (preflight([{"block": [ROLE], "ignore_errors": True}]), ""),
+    "check mode": (preflight(), "--check --diff"),
+    "included": (preflight([INCLUDED]), ""),
+    "by roles": ({"hosts": "all", "gather_facts": False, "roles": ["llmgw.preflight.preflight"]}, ""),
+    "module defaults": (preflight(module_defaults={"llmgw.preflight.report": {"fail_on": "never"}}), ""),
+}
+
+
+@pytest.fixture(scope="module")
+def lab(make_lab):
+    return make_lab({"defaults": {"groups": ["node"], "cpus": 2}, "hosts": [
+        {"name": "dead", "down": True}, {"name": "b"}, {"name": "c"}, {"name": "d"}]})
+
+
+@pytest.fixture
+def run(lab, play, tmp_path):
+    """run(inventory, plays, ...): these plays, on the lab."""
+
+    def run_plays(inventory, *plays, **options):
+        playbook = tmp_path / "play.yml"
+        playbook.write_text(json.dumps(plays))
+        return play(inventory, lab, playbook=playbook, **options)
+
+    return run_plays
+
+
+@pytest.mark.parametrize("name", WITH_A_DEAD_ONE)
+def test_a_dead_machine_is_told_and_nothing_is_installed(lab, run, name):
+    keywords, arguments = WITH_A_DEAD_ONE[name]
+    outcome = run(lab.inventory(), keywords, THEN_INSTALL, arguments=arguments)
+    assert outcome.rc != 0
+    assert "INSTALLING" not in outcome.output
+    assert [machine["machine"] for machine in outcome.report["machines"]] == ["dead", "b", "c", "d"]
+    assert {machine: finding["level"] for (machine, check), finding in outcome.findings("login").items()} == {
+        "dead": "fail", "b": "ok", "c": "ok", "d": "ok"}
+    assert "FAIL  login        dead: " in outcome.output
+
+
+def healthy(lab):
+    inventory = lab.inventory()
+    inventory["all"]["hosts"].pop("dead")
+    inventory["all"]["children"]["node"]["hosts"].pop("dead")
+    return inventory
+
+
+@pytest.mark.parametrize("keywords", [
+    {}, {"become": True}, {"environment": {"http_proxy": ""}}, {"order": "reverse_inventory"}, {"gather_facts": True},
+], ids=str)
+def test_healthy_machines_pass_and_the_install_begins(lab, run, keywords):
+    outcome = run(healthy(lab), preflight(**keywords), THEN_INSTALL)
+    assert outcome.rc == 0, outcome.output
+    assert outcome.output.count('"msg": "INSTALLING"') == 3
+    assert outcome.report["worst"] == "ok"
+
+
+def test_batches(lab, run):
+    outcome = run(healthy(lab), preflight([ROLE, INSTALL], serial=1))
+    assert outcome.rc == 0, outcome.output
+    assert outcome.output.count("not examined yet, since their batch has not come: c, d") == 1
+    assert outcome.output.count("not examined yet, since their batch has not come: d") == 1
+    assert [machine["machine"] for machine in outcome.report["machines"]] == ["b", "c", "d"]
+    assert outcome.report["not_examined"] == []
+    assert {machine for machine, check in outcome.findings("network")} == {"b", "c", "d"}
+
+
+def test_a_record_of_an_earlier_play_is_not_taken_for_this_ones(lab, run):
+    lose_d = {"hosts": "d", "gather_facts": False, "tasks": [{"ansible.builtin.set_fact": {"ansible_port": 1}}]}
+    outcome = run(healthy(lab), preflight(), lose_d, preflight(gather_facts=True), THEN_INSTALL)
+    assert outcome.rc != 0
+    assert "INSTALLING" not in outcome.output
+    assert {machine: finding["level"] for (machine, check), finding in outcome.findings("login").items()} == {
+        "b": "ok", "c": "ok", "d": "fail"}
+
+
+def test_two_plays_with_different_machines(lab, run):
+    outcome = run(healthy(lab), preflight(hosts="b,c"), preflight(hosts="c,d"))
+    assert outcome.rc == 0, outcome.output
+    assert [machine["machine"] for machine in outcome.report["machines"]] == ["c", "d"]
+
+
+def test_a_limit_looks_at_those_machines_only(lab, run):
+    outcome = run(healthy(lab), preflight(), arguments="--limit b,c")
+    assert [machine["machine"] for machine in outcome.report["machines"]] == ["b", "c"]
+    assert outcome.records()["b"]["reach"]["tried"] == 1
+
+
+def test_twice_in_one_play(lab, run):
+    outcome = run(healthy(lab), preflight([ROLE, ROLE]))
+    assert outcome.rc == 0, outcome.output
+    assert outcome.output.count("3 machines, 36 checks: 0 fail, 0 warn, 36 ok.") == 2
+
+
+def test_as_a_pre_task_it_changes_nothing_and_leaves_facts_alone(lab, run):
+    steady = "date_time|uptime|mem|discovered|proc_|loadavg"
+    facts = f"{{{{ ansible_facts | dict2items | rejectattr('key', 'match', '{steady}') | to_json | hash }}}}"
+    outcome = run(healthy(lab), {
+        "hosts": "all",
+        "pre_tasks": [
+            {"ansible.builtin.set_fact": {"before": facts}},
+            ROLE,
+            {"ansible.builtin.assert": {"that": "before == after"}, "vars": {"after": facts}},
+        ],
+        "tasks": [INSTALL],
+    })
+    assert outcome.rc == 0, outcome.output
+    assert outcome.output.count("changed=0") == 3
+    cached = list(outcome.folder.glob("artifacts/*/fact_cache/*"))  # ansible-runner always caches facts
+    assert {file.name.removeprefix("s1_") for file in cached} == {"b", "c", "d"}
+    assert [key for file in cached for key in json.loads(file.read_text()) if "preflight" in key] == []
