@@ -220,6 +220,7 @@ class ActionModule(ActionBase):
             if not self._play_context.become_pass:
                 return
             plugin.set_option("become_pass", self._play_context.become_pass)
+        plugin.set_option("become_flags", "-H -S -k")  # -k: neither use nor leave a password that sudo remembers
         self._connection.set_become_plugin(plugin)
         try:
             with deadline(self._left(2 * self._limits["command_s"])):

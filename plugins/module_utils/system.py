@@ -4,6 +4,7 @@
 import os
 import pwd
 import shlex
+import time
 
 from ansible.module_utils.facts.hardware.linux import LinuxHardware
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import (
@@ -16,6 +17,11 @@ from ansible_collections.llmgw.preflight.plugins.module_utils.reading import (
 
 # os-release(5): the second counts where the first is not there.
 OS_RELEASE = ("/etc/os-release", "/usr/lib/os-release")
+
+# Longer than this is a sudo that waits for something: a name that does not resolve, a directory that does not answer.
+SLOW_S = 3.0
+# What some kernels and emulators call them.
+ALIASES = {"arm64": "aarch64", "amd64": "x86_64"}
 
 
 def login():
@@ -54,7 +60,9 @@ def parse_os_release(text):
 
 
 def architecture():
-    return os.uname().machine
+    """As uname -m says, by the name that Linux has for it."""
+    name = os.uname().machine
+    return ALIASES.get(name, name)
 
 
 def apt():
@@ -62,22 +70,31 @@ def apt():
 
 
 def sudo(limit_s):
-    """How this user becomes root. Asked once: each refusal may be mailed to root."""
+    """How this user becomes root. Asked once: each refusal may be mailed to root.
+
+    -k: a password that was typed a minute ago does not count, and none is remembered.
+    """
     if os.getuid() == 0:
         return {"how": "root"}
     path = find("sudo")
     if not path:
         return {"how": "missing"}
-    status, out, err = command([path, "-n", "true"], limit_s)
+    begun = time.monotonic()
+    status, out, err = command([path, "-k", "-n", "true"], limit_s)
+    seconds = time.monotonic() - begun
     if status == 0:
-        return {"how": "nopasswd"}
+        if seconds >= SLOW_S:  # of sudo itself, and not of a machine on which everything is slow
+            begun = time.monotonic()
+            command([find("true") or "/bin/true"], limit_s)
+            seconds -= 10 * (time.monotonic() - begun)
+        return {"how": "nopasswd", "slow_s": round(seconds, 1) if seconds >= SLOW_S else None}
     said = err.lower()
     # sudo, and sudo-rs in its versions up to and since 0.2.6
     if "password is required" in said or "authentication is required" in said:
         return {"how": "password"}
     if "not in the sudoers" in said or "may not run" in said or "not allowed" in said or "i'm sorry" in said:
         return {"how": "denied", "reason": first_line(err)}
-    raise Unmeasured("sudo -n true: %s" % (first_line(err) or "exit status %d" % status))
+    raise Unmeasured("sudo -k -n true: %s" % (first_line(err) or "exit status %d" % status))
 
 
 def cpus(module):
@@ -86,6 +103,11 @@ def cpus(module):
     if not found:
         raise Unmeasured("neither /proc/cpuinfo nor the process's affinity tells")
     return int(found)
+
+
+def cpus_online():
+    """CPUs that the system runs on, whether this process may use them or not."""
+    return os.sysconf("SC_NPROCESSORS_ONLN")
 
 
 def memory_mb(module):

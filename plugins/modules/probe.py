@@ -95,11 +95,13 @@ record:
     login: {ok: true, user: ops, uid: 1000}
     system: {id: debian, version: "12", name: Debian GNU/Linux 12 (bookworm)}
     architecture: x86_64
-    sudo: {how: nopasswd}
+    sudo: {how: nopasswd, slow_s: null}
     apt: true
     cpus: 4
+    cpus_online: 4
     memory_mb: 7950
     disks: [{path: /, mount: /, free_bytes: 46523842560}]
+    silent_mounts: []
     clock: {offset_s: 0.0031, error_s: 0.008}
     listening: [{port: 22, address: 0.0.0.0, process: null, user: root}]
     internet: [{url: "http://deb.debian.org/", ok: true, via: direct, stage: null, reason: null, seconds: 0.03}]
@@ -115,7 +117,7 @@ STARTED = time.time()
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.llmgw.preflight.plugins.module_utils import system
-from ansible_collections.llmgw.preflight.plugins.module_utils.disks import disks
+from ansible_collections.llmgw.preflight.plugins.module_utils.disks import disks, silent_mounts
 from ansible_collections.llmgw.preflight.plugins.module_utils.internet import internet
 from ansible_collections.llmgw.preflight.plugins.module_utils.listening import listening
 from ansible_collections.llmgw.preflight.plugins.module_utils.reach import reach
@@ -155,15 +157,17 @@ def main():
         "architecture": (system.architecture, command_s),
         "apt": (system.apt, command_s),
         "cpus": (lambda: system.cpus(module), command_s),
+        "cpus_online": (system.cpus_online, command_s),
         "memory_mb": (lambda: system.memory_mb(module), command_s),
         "disks": (lambda: disks(["/"]), command_s),
+        "silent_mounts": (lambda: silent_mounts(command_s), 2 * command_s),
         "time_sync": (lambda: time_sync(command_s), 3 * command_s),
         "listening": (listening, command_s),
         "internet": (lambda: internet(urls, limits["internet_s"]), 2 * limits["internet_s"]),
         "reach": (lambda: reach(peers, limits["reach_s"]), 2 * limits["reach_s"]),
     }
     if module.params["sudo"]:
-        readers["sudo"] = (lambda: system.sudo(command_s), 2 * command_s)
+        readers["sudo"] = (lambda: system.sudo(2 * command_s), 3 * command_s)
     sections, unmeasured = read_all(readers, limits["read_s"])
     if unmeasured.pop("login", None):  # a directory that does not answer hides the name, not that we are in
         sections["login"] = {"ok": True, "user": str(os.getuid()), "uid": os.getuid()}

@@ -12,8 +12,10 @@ import json
 import math
 import typing as t
 
-OF_THE_MODULE = ("login", "system", "architecture", "sudo", "apt", "cpus", "memory_mb", "disks", "time_sync", "listening",
-                 "internet", "reach")
+OF_THE_MODULE = (
+    "login", "system", "architecture", "sudo", "apt", "cpus", "cpus_online", "memory_mb", "disks", "silent_mounts", "time_sync",
+    "listening", "internet", "reach",
+)
 SECTIONS = (*OF_THE_MODULE, "clock")  # every section of a record that is either there or unmeasured
 
 BY_ANSIBLE = ("changed", "failed", "warnings", "deprecations")  # put into any result, depending on the version

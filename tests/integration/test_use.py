@@ -128,3 +128,17 @@ def test_a_password_that_is_given_is_tried_and_never_shown(make_lab, play):
     everything = outcome.output + json.dumps(outcome.report) + json.dumps(outcome.records())
     assert password not in everything
     assert "not-the-password" not in everything
+
+
+def test_reading_leaves_nothing_on_a_machine(make_lab, play):
+    lab = make_lab({"defaults": {"groups": ["node"]}, "hosts": [{"name": "free"}, {"name": "asks", "sudo": "password"}]})
+    for machine in ("free", "asks"):
+        lab.exec(machine, "sleep 1; touch /marker; sleep 1")
+    outcome = play(lab.inventory(), lab)
+    assert outcome.report["worst"] == "ok"
+    # What logging in itself does there, and folders in which a file came and went.
+    by_the_system = {"/run", "/run/motd.dynamic", "/tmp", "/dev/pts/ptmx", "/run/sudo", "/run/sudo/ts"}
+    for machine in ("free", "asks"):
+        newer = lab.exec(machine, "find / -path /proc -prune -o -path /sys -prune -o -newer /marker -print").stdout.split()
+        assert set(newer) <= by_the_system, machine
+        assert "python" not in lab.exec(machine, "ps -A -o comm").stdout

@@ -24,7 +24,9 @@ def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict:
         if need:
             raise
         return ok(f"none needed (not read: {problem})")
-    detail = f"{have} usable (needs {need})"
+    online = record.get("cpus_online")
+    of_online = f" of {online}" if isinstance(online, int) and online != have else ""
+    detail = f"{have} usable{of_online} (needs {need})"
     if have >= need:
         return ok(detail)
     fix = f"Give the machine {need} CPUs, or move one of its roles to another machine."

@@ -1,6 +1,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 """Is there as much disk space free on / as the roles need?
 
+A mount from elsewhere (NFS and the like) that does not answer is a warning, since whatever looks at it hangs.
 What an unprivileged user may use, in GiB, rounded up as df -BG does. Half of the need is a warning.
 """
 
@@ -15,6 +16,7 @@ ID = "disk"
 WORST = Level.FAIL
 FIX_UNREAD = "Run df -BG / there and see why it does not answer."
 PATH = "/"
+FIX_SILENT = "Mount it again or take it away (umount -l): whatever looks at it hangs, also Ansible when it gathers facts."
 
 
 def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict:
@@ -30,7 +32,19 @@ def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict:
         return ok(f"none needed (not read: {problem})")
     have = -(-free // GIB)
     detail = f"{have} GB free on {PATH} (needs {need})"
+    silent = _silent(record)
     if have >= need:
+        if silent:
+            return warn(f"{detail}, but a mount does not answer: {silent}", FIX_SILENT)
         return ok(detail)
     fix = f"Free space on {PATH} or enlarge it, to {need} GB free (du -xh {PATH} | sort -h shows what is large)."
     return warn(detail, fix) if 2 * have >= need else fail(detail, fix)
+
+
+def _silent(record: Mapping[str, t.Any]) -> str:
+    """Mounts that do not answer; "" where there are none, or the record is older than this section."""
+    try:
+        mounts = section(record, "silent_mounts", [{"path": str, "source": str}])
+    except Unmeasured:
+        return ""
+    return ", ".join(f"{mount['path']} ({mount['source']})" for mount in mounts)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import types
+
 import pytest
 from ansible_collections.llmgw.preflight.plugins.module_utils import system
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured
@@ -27,7 +29,7 @@ def test_os_release_falls_back_and_needs_an_id(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(("status", "said", "section"), [
-    (0, "", {"how": "nopasswd"}),
+    (0, "", {"how": "nopasswd", "slow_s": None}),
     (1, "sudo: a password is required\n", {"how": "password"}),
     (1, "sudo: interactive authentication is required\n", {"how": "password"}),
     (1, "ops is not in the sudoers file.\n", {"how": "denied", "reason": "ops is not in the sudoers file."}),
@@ -40,15 +42,36 @@ def test_what_sudo_says(monkeypatch, status, said, section):
     monkeypatch.setattr(system, "find", lambda name: "/usr/bin/sudo")
     monkeypatch.setattr(system, "command", lambda argv, limit_s: asked.append((argv, limit_s)) or (status, "", said))
     assert system.sudo(7) == section
-    assert asked == [(["/usr/bin/sudo", "-n", "true"], 7)]
+    assert asked == [(["/usr/bin/sudo", "-k", "-n", "true"], 7)]
+
+
+@pytest.mark.parametrize(("sudo_s", "true_s", "slow_s"), [(0.1, 0, None), (10, 0.01, 9.9), (10, 1, None)])
+def test_a_slow_sudo_is_told_from_a_slow_machine(monkeypatch, sudo_s, true_s, slow_s):
+    now = [100.0]
+
+    def command(argv, limit_s):
+        now[0] += sudo_s if argv[0].endswith("sudo") else true_s
+        return 0, "", ""
+
+    monkeypatch.setattr(system.os, "getuid", lambda: 1000)
+    monkeypatch.setattr(system, "find", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(system, "command", command)
+    monkeypatch.setattr(system, "time", types.SimpleNamespace(monotonic=lambda: now[0]))
+    assert system.sudo(20) == {"how": "nopasswd", "slow_s": slow_s}
 
 
 def test_sudo_without_an_answer_that_is_known(monkeypatch):
     monkeypatch.setattr(system.os, "getuid", lambda: 1000)
     monkeypatch.setattr(system, "find", lambda name: "/usr/bin/sudo")
     monkeypatch.setattr(system, "command", lambda argv, limit_s: (2, "", "sudo: /etc/sudoers is owned by uid 5\n"))
-    with pytest.raises(Unmeasured, match="^sudo -n true: sudo: /etc/sudoers is owned by uid 5$"):
+    with pytest.raises(Unmeasured, match="^sudo -k -n true: sudo: /etc/sudoers is owned by uid 5$"):
         system.sudo(7)
+
+
+@pytest.mark.parametrize(("told", "name"), [("arm64", "aarch64"), ("amd64", "x86_64"), ("aarch64", "aarch64"), ("riscv64", "riscv64")])
+def test_one_architecture_under_two_names(monkeypatch, told, name):
+    monkeypatch.setattr(system.os, "uname", lambda: types.SimpleNamespace(machine=told))
+    assert system.architecture() == name
 
 
 def test_no_sudo(monkeypatch):

@@ -17,6 +17,11 @@ def test_levels(record, asked, have, verdict):
     assert cpus.judge(record(cpus=have), asked("node")) == verdict
 
 
+def test_both_are_told_when_not_all_can_be_used(record, asked):
+    assert cpus.judge(record(cpus=2, cpus_online=16), asked("node")) == ok("2 usable of 16 (needs 2)")
+    assert cpus.judge(record(cpus=2, cpus_online=2), asked("node")) == ok("2 usable (needs 2)")
+
+
 def test_half_of_an_odd_need_is_rounded_for_nobody(record, asked):
     need = asked(need=Need(cpus=5))
     assert [cpus.judge(record(cpus=have), need).level for have in (2, 3)] == [Level.FAIL, Level.WARN]

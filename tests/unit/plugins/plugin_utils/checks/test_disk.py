@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import disk
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import GIB, Unmeasured, fail, ok, warn
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import GIB, Level, Unmeasured, fail, ok, warn
 
 FIX = "Free space on / or enlarge it, to 20 GB free (du -xh / | sort -h shows what is large)."
 
@@ -27,3 +27,11 @@ def test_without_the_path_it_is_not_measured(record, asked):
     with pytest.raises(Unmeasured, match="^disks does not hold /$"):
         disk.judge(record(disks=root(0)[:1]), asked("node"))
     assert disk.judge(record(disks=[]), asked()) == ok("none needed (not read: disks does not hold /)")
+
+
+def test_a_mount_that_does_not_answer(record, asked):
+    silent = [{"path": "/nfs", "source": "nas:/export"}]
+    assert disk.judge(record(disks=root(20 * GIB), silent_mounts=silent), asked("node")) == warn(
+        "20 GB free on / (needs 20), but a mount does not answer: /nfs (nas:/export)", disk.FIX_SILENT)
+    assert disk.judge(record(disks=root(9 * GIB), silent_mounts=silent), asked("node")).level == Level.FAIL
+    assert disk.judge(record(disks=root(20 * GIB), silent_mounts="junk"), asked("node")) == ok("20 GB free on / (needs 20)")

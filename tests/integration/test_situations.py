@@ -1,0 +1,112 @@
+"""Situations that machines get into, from public bug reports; a row each: what is done, and what must be reported.
+
+A is ansible/ansible. Whatever a row does not name must be ok.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+SUDO = "/usr/bin/sudo"
+REAL = "/usr/bin/sudo.real"
+PYTHON = "/usr/bin/python3"
+
+
+def program(path, *lines):
+    return {path: {"content": "\n".join(("#!/bin/sh", *lines, "")), "mode": "0755"}}
+
+
+def os_release(text):
+    return {"files": {"/etc/os-release": text}}
+
+
+JSON_NOISE = 'echo "{\\"sections\\": {\\"login\\": {\\"ok\\": true}}, \\"cpus\\": 99}"'
+TESTED = r"tested: ubuntu 22\.04, 24\.04; debian 12"
+SUPPORTED = r"supported: ubuntu 22\.04, 24\.04; debian 12"
+
+# name -> (what is done to the machine, check -> (level, the whole detail as a pattern))
+ROWS = {
+    # A#48312, A#25046, A#82661: whoever looks at a dead NFS mount hangs
+    "dead mount": ({"hang_mount": "/nfs"}, {
+        "disk": ("warn", r"60 GB free on / \(needs 20\), but a mount does not answer: /nfs \(.+\)")}),
+    # A#51504, lxc/lxcfs#181
+    "one cpu of them": ({"cpus": 1}, {"cpus": ("warn", r"1 usable \(needs 2\)")}),
+    # redhat-cop/automate-tower#7
+    "a 4 GB machine": ({"mem_mb": 3800}, {}),
+    # A#1609
+    "noexec temp": ({"tmp_noexec": True}, {}),
+    "another shell": ({"login_shell": "/bin/dash"}, {}),
+    # A#33699
+    "slow sudo": ({"files": program("/usr/local/bin/sudo", "sleep 5", f"exec {SUDO} \"$@\"")}, {
+        "sudo": ("warn", r"sudo works without a password, but takes [4-6](\.\d)? s each time")}),
+    "sudo that says nothing": ({"files": program("/usr/local/bin/sudo", "exit 1")}, {
+        "sudo": ("warn", r"could not be read: sudo -k -n true: exit status 1")}),
+    "sudo that lectures": ({"sudo": "password", "files": {"/etc/sudoers.d/zz": "Defaults lecture=always\n"}}, {}),
+    "no sudo": ({"sudo": "missing"}, {"sudo": ("warn", r"sudo is not installed and the user is not root")}),
+    "no rule for sudo": ({"sudo": "denied"}, {"sudo": ("warn", r"sudo asks for a password and none is given")}),
+    # NixOS/nixpkgs#48917, balena-os/meta-balena#1852
+    "chrony alone": ({"ntp": "chrony-synced"}, {}),
+    "chrony unsynchronised": ({"ntp": "chrony-unsynced"}, {"time_sync": ("warn", r"not synchronised \(says chrony\)")}),
+    # sexibytes/sexigraf#173
+    "nothing keeps the clock": ({"ntp": "none"}, {"time_sync": ("warn", r"not synchronised \(says the kernel\)")}),
+    # llm-d/llm-d-benchmark#1755
+    "no ss, no ip": ({"no_bin": ["ss", "netstat", "ip", "lsof"], "listen": [2379], "groups": ["etcd_witness"]}, {
+        "ports": ("warn", r"in use: 2379 by user root on 0\.0\.0\.0, ::")}),
+    "one address": ({"listen": ["127.0.0.1:2379"], "groups": ["etcd_witness"]}, {
+        "ports": ("warn", r"in use: 2379 by user root on 127\.0\.0\.1")}),
+    "ipv6 only": ({"listen": ["[::1]:2380"], "groups": ["etcd_witness"]}, {"ports": ("warn", r"in use: 2380 by user root on ::1")}),
+    "udp only": ({"listen": ["udp:2380"], "groups": ["etcd_witness"]}, {}),
+    # rocknsm/rock#458
+    "no default route": ({"gateway": False, "internet": True}, {}),
+    "no internet": ({"internet": False}, {
+        "internet": ("fail", r"http://deb\.debian\.org/: its name can not be resolved \(.+\)")}),
+    "internet that swallows": ({"internet": "drop"}, {"internet": ("fail", r"http://deb\.debian\.org/: no answer within 6 s")}),
+    "no apt": ({"no_apt": True}, {"packages": ("fail", r"apt-get is not there")}),
+    "no os-release": (os_release(None), {}),
+    "empty os-release": (os_release("\n"), {"system": ("fail", r"could not be read: os-release holds no ID")}),
+    "derivative": (os_release('ID=linuxmint\nID_LIKE="ubuntu debian"\nVERSION_ID="22"\nPRETTY_NAME="Linux Mint 22"\n'), {
+        "system": ("fail", rf"Linux Mint 22 is not supported \({SUPPORTED}\)")}),
+    "rolling": (os_release("ID=debian\nPRETTY_NAME='Debian GNU/Linux trixie/sid'\n"), {
+        "system": ("warn", rf"Debian GNU/Linux trixie/sid was not tested \(no version in os-release; {TESTED}\)")}),
+    "hostile os-release": (os_release('ID=debian\nVERSION_ID="12"\nPRETTY_NAME="{{ lookup(\'pipe\',\'id\') }}<b>\x1b[2J' + "x" * 9999 + '"\n'), {}),
+    "noise": ({"motd_noise": True, "vars": {"ansible_python_interpreter": PYTHON}}, {}),
+    "noise like JSON": ({"vars": {"ansible_python_interpreter": PYTHON},
+                         "files": {"/home/ops/.bashrc": f"{JSON_NOISE}\necho '[1, 2'\nprintf '\\377\\376\\n'\n"}}, {}),
+    "slow link": ({"latency_ms": 400}, {}),
+    "clock ahead": ({"clock_offset_s": 3600}, {
+        "clock": ("fail", r"3,600 s ahead of the controller's \(give or take 0\.\d+ s; 1 s is allowed\)")}),
+    "another port": ({"ssh_port": 2222}, {}),
+}
+
+
+@pytest.fixture(scope="module")
+def outcome(make_lab, play):
+    names = {name.replace(" ", "-").replace(",", ""): name for name in ROWS}
+    lab = make_lab({"defaults": {"groups": ["node"], "cpus": 2}, "hosts": [
+        {"name": short, **ROWS[name][0]} for short, name in names.items()]})
+    limits = {"internet_s": 6, "read_s": 40}
+    return play(lab.inventory(), lab, arguments="-f 15", variables={"preflight_limits": limits}), {v: k for k, v in names.items()}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_what_is_reported(outcome, name):
+    result, shorts = outcome
+    expected = ROWS[name][1]
+    found = {check: finding for (machine, check), finding in result.findings().items() if machine == shorts[name]}
+    assert {check: finding["level"] for check, finding in found.items() if finding["level"] != "ok" or check in expected} == {
+        check: level for check, (level, detail) in expected.items()}, found
+    assert {check for check, (level, detail) in expected.items() if not re.fullmatch(detail, found[check]["detail"])} == set(), found
+    assert {"login", "system", "architecture", "sudo", "packages", "cpus", "memory", "disk", "clock", "time_sync", "internet",
+            "network"} <= set(found)
+
+
+def test_nothing_of_a_machine_is_run_or_reaches_the_screen_raw(outcome):
+    result, shorts = outcome
+    assert "uid=" not in result.output
+    assert "\x1b" not in result.output
+    assert max(map(len, result.output.splitlines())) < 2000
+    name = result.records()[shorts["hostile os-release"]]["system"]["name"]
+    assert name.startswith("{{ lookup('pipe','id') }}<b>\x1b[2J")
+    assert len(name) == 1000
