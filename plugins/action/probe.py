@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import random
 import re
 import shlex
 import time
@@ -22,6 +23,7 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils.waiting import Con
 
 display = Display()
 
+PAUSES_S = (0.5, 1.0, 2.0, 4.0)  # before another login, give or take a half
 ENOUGH = 2  # answers about the clock: the first also holds the start of what asks
 
 
@@ -38,11 +40,7 @@ class ActionModule(ActionBase):
         self._facts: dict[str, t.Any] = {}
         self._end = time.monotonic() + self._limits["machine_s"]
         try:
-            try:
-                self._read_machine()
-            except Exception as problem:
-                self._look_closer(problem)
-                self._read_machine()
+            self._read_with_patience()
         except OutOfTime:
             self._not_read(f"no answer within {self._limits['machine_s']:g} s", "silent")
         except Exception as problem:  # a record for every machine, whatever a connection plugin brings up
@@ -110,6 +108,20 @@ class ActionModule(ActionBase):
         """As many seconds for one step, or what is left of the machine's own."""
         return max(0.001, min(seconds, self._end - time.monotonic()))
 
+    def _read_with_patience(self) -> None:
+        """Read the machine, and again where another try may do: sshd drops logins at random when many come at once."""
+        for pause in PAUSES_S:
+            try:
+                try:
+                    return self._read_machine()
+                except Exception as problem:
+                    self._look_closer(problem)
+            except Exception as problem:
+                if login.cause_of(text_of(problem)) != "dropped":
+                    raise
+            time.sleep(self._left(pause * random.uniform(0.5, 1.5)))
+        return self._read_machine()
+
     def _read_machine(self) -> None:
         # By the monotonic clock, so that a step of the controller's own clock meanwhile is not taken for the machine's.
         self._epoch = time.time() - time.monotonic()
@@ -133,8 +145,8 @@ class ActionModule(ActionBase):
     def _look_closer(self, problem: Exception) -> None:
         """Raise what really keeps the machine from being read; return when it is worth another try.
 
-        Where ssh or Python ends before it has read the module, all that is left of the cause is a broken pipe. A login may
-        also have been one too many at that moment (sshd's MaxStartups). A tiny command brings out which it is.
+        Where ssh or Python ends before it has read the module, all that is left of the cause is a broken pipe. A tiny command
+        brings out which it was.
         """
         cause = login.cause_of(text_of(problem))
         interpreter = str(self._used_interpreter or "").lstrip("#! ")

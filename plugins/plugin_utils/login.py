@@ -17,6 +17,7 @@ CAUSES = (
     ("no_route", r"no route to host|network is unreachable"),
     ("timeout", r"connection timed out|operation timed out|timed out during banner exchange"),
     ("denied", r"permission denied|authentication fail|invalid/incorrect (?:ssh )?password|too many authentication fail"),
+    ("dropped", r"kex_exchange_identification|ssh_exchange_identification|connection reset by|connection closed by"),
     ("python", r"not found|no such file or directory|syntaxerror|importerror|modulenotfounderror|requires (?:a minimum of )?python"),
 )
 

@@ -21,6 +21,7 @@ FIXES = {
     "no_name": "Correct the machine's name in the inventory, or give its address as ansible_host.",
     "denied": "Check ansible_user and the key or password, and that the key is in ~/.ssh/authorized_keys there.",
     "host_key": "If the machine was reinstalled, remove its old key with ssh-keygen -R; otherwise find out why its key changed.",
+    "dropped": "sshd may turn logins away when many come at once: raise MaxStartups in its sshd_config, or run with fewer forks (-f).",
     "no_room": "Make room in /tmp there, or let the user write to it (df -h /tmp, df -i /tmp, mount | grep ' /tmp ').",
     "python": "Install Python 3 there (apt-get install python3), or set ansible_python_interpreter to one that runs.",
     "silent": "Log in by hand and see what hangs; preflight_limits.machine_s says how long is waited.",

@@ -27,6 +27,8 @@ def test_each_cause_has_a_fix():
     ("Ansible requires Python 3.9 or newer on the target. Current version: 3.8.18", "python",
      "Ansible requires Python 3.9 or newer on the target. Current version: 3.8.18"),
     ("OSError: [Errno 28] No space left on device: '/tmp/x'", "no_room", "OSError: [Errno 28] No space left on device: '/tmp/x'"),
+    ("kex_exchange_identification: read: Connection reset by peer", "dropped",
+     "kex_exchange_identification: read: Connection reset by peer"),
     ("Segmentation fault", "other", "Segmentation fault"),
     ("", "other", ""),
 ])
