@@ -158,7 +158,8 @@ class ActionModule(ActionBase):
                 answer = self._low_level_execute_command(f"{shlex.quote(interpreter)} -V", sudoable=False)
                 said = str(answer.get("stdout") or answer.get("stderr") or "")
                 if answer.get("rc"):
-                    raise NotRead(said)
+                    reason = login.reason_of(said) or f"exit status {answer['rc']}"
+                    raise NotRead(reason if interpreter in reason else f"{interpreter}: {reason}")
                 version = re.search(r"Python \d+\.\d+\.\d+", said)
                 if cause == "python" and version:
                     raise NotRead(f"{interpreter} is {version.group()}, which can not run this Ansible's modules: "

@@ -48,13 +48,25 @@ def test_one_clear_error_and_nothing_is_read(play, case):
     assert outcome.records() == {}
 
 
-def test_an_inventory_that_can_not_be_read(play, tmp_path):
-    broken = tmp_path / "hosts.yml"
-    broken.write_text("all: {hosts: {a: {}, ")
-    outcome = play(broken, settings={"ANSIBLE_INVENTORY_UNPARSED_FAILED": "1"})
-    assert outcome.rc != 0
-    assert str(broken) in outcome.output
+@pytest.mark.parametrize(("text", "variables", "pattern"), [
+    ("all: {hosts: {a: {}, ", {}, "all"),
+    ("all: {hosts: {}}", {}, "all"),
+    ("all: {hosts: {a: {ansible_connection: local}}}", {"preflight_hosts": "b:c"}, "b:c"),
+])
+def test_no_machine_to_check_is_no_success(play, tmp_path, text, variables, pattern):
+    inventory = tmp_path / "hosts.yml"
+    inventory.write_text(text)
+    outcome = play(inventory, variables=variables)
+    assert outcome.rc == 2
+    assert message_of(outcome) == (
+        f"There is no machine to check: nothing in the inventory ({inventory}) matches {pattern}. "
+        "If the inventory could not be read, Ansible says why above.")
     assert outcome.report is None
+
+
+def test_tags_do_not_switch_the_gate_off(play):
+    outcome = play(arguments="--tags install", variables={"preflight_internet_urls": []})
+    assert outcome.report["machines"][0]["machine"] == "localhost"
 
 
 def test_a_folder_that_can_not_be_written_still_shows_the_report(play):

@@ -23,7 +23,7 @@ CASES = {
                 "ssh: Could not resolve hostname no-such-name.invalid: Temporary failure in name resolution", "no_name"),
     "bare": ({"no_python": True, "vars": {"ansible_python_interpreter": PYTHON}},
              "/bin/sh: 1: /usr/bin/python3: not found", "python"),
-    "shim": (script("echo 'pyenv: python3: command not found' >&2", "exit 127"), "pyenv: python3: command not found", "python"),
+    "shim": (script("echo 'pyenv: python3: command not found' >&2", "exit 127"), "/usr/bin/python3: pyenv: python3: command not found", "python"),
     "junk": (script("cat >/dev/null", "echo '{\"sections\": 5}'"), 'Python printed another result: {"sections": 5}', "other"),
     "crash": (script("cat >/dev/null", "echo 'Segmentation fault' >&2", "exit 139"), "Segmentation fault", "other"),
     "mute": (script("cat >/dev/null"), "Python printed nothing", "other"),
