@@ -10,8 +10,9 @@ from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action import ActionBase
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports.text import names
 
-# What may differ from machine to machine, and what it is then called in an error.
+# What may differ from machine to machine.
 OF_A_MACHINE = ("preflight_roles", "preflight_serves", "preflight_address")
 
 
@@ -27,17 +28,17 @@ class ActionModule(ActionBase):
             name: {"type": "raw"} for name in ("needs", "systems", "architectures", "limits", "internet_urls", "fail_on",
                                                "report_dir", "report_formats")
         })[1]
-        problems: list[str] = []
+        problems: dict[str, list[str]] = {}  # what is wrong -> the machines with which it is, if it is with one
         strategy = str(self._task.get_play().strategy)
         if strategy.rpartition(".")[2].endswith(("free", "host_pinned")):
-            problems.append(f"the strategy of this play is {strategy}: it lets the first machine go on before the others are read, so "
-                            "they can not be judged together. Put the preflight in a play of its own with strategy: linear.")
+            problems[f"the strategy of this play is {strategy}: it lets the first machine go on before the others are read, so "
+                     "they can not be judged together. Put the preflight in a play of its own with strategy: linear."] = []
 
-        def settle(check: t.Callable[..., t.Any], *given: t.Any) -> t.Any:
+        def settle(check: t.Callable[..., t.Any], *given: t.Any, machine: str | None = None) -> t.Any:
             try:
                 return check(*given)
             except settings.SettingsError as problem:
-                problems.append(str(problem))
+                problems.setdefault(str(problem), []).extend([machine] if machine else [])
                 return None
 
         needs = settle(settings.needs, arguments["needs"])
@@ -58,15 +59,15 @@ class ActionModule(ActionBase):
                 continue
             machines.append({
                 "machine": str(name),
-                "address": settle(settings.address, own["preflight_address"] or own["ansible_host"] or name,
-                                  f"preflight_address of {name}"),
-                "port": settle(settings.port, own["ansible_port"] or own["ansible_ssh_port"], f"ansible_port of {name}"),
-                "roles": settle(settings.roles, own["preflight_roles"], own["group_names"], known, f"preflight_roles of {name}"),
-                "serves": settle(settings.serves, own["preflight_serves"], f"preflight_serves of {name}"),
+                "address": settle(settings.address, own["preflight_address"] or own["ansible_host"] or name, "preflight_address",
+                                  machine=name),
+                "port": settle(settings.port, own["ansible_port"] or own["ansible_ssh_port"], "ansible_port", machine=name),
+                "roles": settle(settings.roles, own["preflight_roles"], own["group_names"], known, "preflight_roles", machine=name),
+                "serves": settle(settings.serves, own["preflight_serves"], "preflight_serves", machine=name),
             })
         if problems:
-            # The same variable, set for all machines, need not be told for each of them.
-            raise AnsibleActionFail("Nothing was read, because:\n" + "\n".join(dict.fromkeys(problems)))
+            told = [f"{problem} ({names(on)})" if on else problem for problem, on in problems.items()]
+            raise AnsibleActionFail("Nothing was read, because:\n" + "\n".join(told))
         return {
             "changed": False,
             "run": uuid.uuid4().hex,
@@ -79,7 +80,7 @@ class ActionModule(ActionBase):
             "_ansible_verbose_override": True,
         }
 
-    def _variables_of(self, name: str, task_vars: dict[str, t.Any], problems: list[str]) -> dict[str, t.Any] | None:
+    def _variables_of(self, name: str, task_vars: dict[str, t.Any], problems: dict[str, list[str]]) -> dict[str, t.Any] | None:
         """One machine's own variables, as a task of this play on that machine would see them.
 
         hostvars alone would not do: it knows neither the variables of the play nor those given to the role.
@@ -93,5 +94,5 @@ class ActionModule(ActionBase):
             try:
                 own[key] = templar.template(seen.get(key))
             except AnsibleError as problem:
-                problems.append(f"{key} of {name} can not be worked out: {problem.message}")
+                problems.setdefault(f"{key} can not be worked out: {problem.message}", []).append(name)
         return own if len(own) == len(OF_A_MACHINE) + 4 else None

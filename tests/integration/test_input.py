@@ -13,7 +13,7 @@ CASES = {
     "need": ({"preflight_needs": {"node": {"disk": 20}}},
              "preflight_needs.node key is 'disk': the known ones are cpus, memory_mb, disk_gb, ports."),
     "limit": ({"preflight_limits": {"clock": 2}}, f"preflight_limits key is 'clock': the known ones are {LIMITS}."),
-    "role": ({"preflight_roles": ["databse"]}, f"preflight_roles of localhost is 'databse': the known role ids are {ROLES}."),
+    "role": ({"preflight_roles": ["databse"]}, f"preflight_roles is 'databse': the known role ids are {ROLES}. (localhost)"),
     "version": ({"preflight_systems": {"ubuntu": [22.04]}},
                 'preflight_systems.ubuntu is [22.04]: it must be a list of versions in quotes, such as ["24.04"].'),
     "architecture": ({"preflight_architectures": "x86_64"}, "preflight_architectures is 'x86_64': it must be a list of texts."),
@@ -23,10 +23,10 @@ CASES = {
     "format": ({"preflight_report_formats": ["pdf"]}, "preflight_report_formats is 'pdf': it must be one of json."),
     "folder": ({"preflight_report_dir": 5}, "preflight_report_dir is 5: it must be the path of a folder on the controller."),
     "address": ({"preflight_address": "10.0.0.1:22"},
-                "preflight_address of localhost is '10.0.0.1:22': it must be a host name or an IP address, without a port."),
+                "preflight_address is '10.0.0.1:22': it must be a host name or an IP address, without a port. (localhost)"),
     "models": ({"preflight_serves": [{"name": "m"}]},
-               "preflight_serves of localhost is {'name': 'm'}: each model needs a name and memory_mb, a whole number, and nothing else."),
-    "template": ({"preflight_address": "{{ no_such_variable }}"}, "preflight_address of localhost can not be worked out: "),
+               "preflight_serves is {'name': 'm'}: each model needs a name and memory_mb, a whole number, and nothing else. (localhost)"),
+    "template": ({"preflight_address": "{{ no_such_variable }}"}, "preflight_address can not be worked out: "),
     "several": ({"preflight_fail_on": "x", "preflight_limits": {"read_s": -1}},
                 "preflight_limits.read_s is -1: it must be a number of seconds, more than 0.\n"
                 "preflight_fail_on is 'x': it must be one of fail, warn, never."),
@@ -93,3 +93,11 @@ def test_a_strategy_that_judges_before_all_are_read_is_refused(play, tmp_path, s
     assert outcome.rc == 2
     assert f"the strategy of this play is {strategy}: " in message_of(outcome)
     assert outcome.records() == {}
+
+
+def test_one_wrong_value_for_many_machines_is_told_once(play):
+    hosts = {f"m{number}": {"ansible_connection": "local"} for number in range(1, 41)}
+    outcome = play({"all": {"hosts": hosts, "vars": {"preflight_roles": ["databse"]}}})
+    assert message_of(outcome) == (
+        f"Nothing was read, because:\npreflight_roles is 'databse': the known role ids are {ROLES}. "
+        "(m1, m2, m3, m4, m5, m6, m7, m8 and 32 more)")
