@@ -11,7 +11,7 @@ from ansible.plugins.action import ActionBase
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import RecordsError, evaluate
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.settings import SettingsError
 
-NOT_READ = "it was not read: Ansible dropped it from the play before the preflight came to it"
+NOT_READ = "it was not read: it had left the play, or was passed over, when the preflight came to it"
 
 
 class ActionModule(ActionBase):
@@ -26,11 +26,14 @@ class ActionModule(ActionBase):
         records, waiting = [], []
         for machine in plan["machines"]:
             name = machine["machine"]
-            other_batch = name in task_vars["ansible_play_hosts"] and name not in task_vars["ansible_play_batch"]
             result = left_by_probe(task_vars["hostvars"], name)
-            if result and (result["run"] == plan["run"] or other_batch and result["play"] == plan["play"]):
+            # With serial: of a batch before this one, or of one that has not come. One that Ansible dropped is of neither.
+            other_batch = (plan["batches"] and name in task_vars["ansible_play_hosts"]
+                           and name not in task_vars["ansible_play_batch"])
+            of_other_batch = other_batch and result and result["play"] == plan["play"] and result["run"] not in plan["superseded"]
+            if result and (result["run"] == plan["run"] or of_other_batch):
                 records.append(result["record"])
-            elif other_batch:  # with serial, it has not come yet; one that Ansible dropped is in neither list
+            elif other_batch:
                 waiting.append(name)
             else:
                 records.append({**machine, "login": {"ok": False, "reason": NOT_READ, "cause": "not_read"}})

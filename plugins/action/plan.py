@@ -6,14 +6,19 @@ from __future__ import annotations
 import typing as t
 import uuid
 
-from ansible.errors import AnsibleActionFail, AnsibleError
+from ansible import constants as C
+from ansible.errors import AnsibleError
 from ansible.plugins.action import ActionBase
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports.text import names
 
-# What may differ from machine to machine.
-OF_A_MACHINE = ("preflight_roles", "preflight_serves", "preflight_address")
+# What may differ from machine to machine, and what may not: there is one judgement for the play.
+OF_A_MACHINE = (
+    "preflight_roles", "preflight_serves", "preflight_address", "preflight_port", "preflight_internet_urls", "ansible_host",
+    "ansible_ssh_host", "ansible_port", "ansible_ssh_port", "group_names",
+)
+OF_ALL = ("needs", "systems", "architectures", "limits", "fail_on", "report_dir", "report_formats")
 
 
 class ActionModule(ActionBase):
@@ -25,8 +30,7 @@ class ActionModule(ActionBase):
         super().run(tmp, task_vars)
         task_vars = task_vars or {}
         arguments = self.validate_argument_spec(argument_spec={
-            name: {"type": "raw"} for name in ("needs", "systems", "architectures", "limits", "internet_urls", "fail_on",
-                                               "report_dir", "report_formats")
+            name: {"type": "raw"} for name in OF_ALL
         })[1]
         problems: dict[str, list[str]] = {}  # what is wrong -> the machines with which it is, if it is with one
         strategy = str(self._task.get_play().strategy)
@@ -45,38 +49,49 @@ class ActionModule(ActionBase):
         limits = settle(settings.limits, arguments["limits"])
         systems = settle(settings.systems, arguments["systems"])
         architectures = settle(settings.architectures, arguments["architectures"])
-        settle(settings.urls, arguments["internet_urls"])
-        settle(settings.choice, arguments["fail_on"] or settings.FAIL_ON[0], settings.FAIL_ON, "preflight_fail_on")
-        settle(settings.folder, arguments["report_dir"], "preflight_report_dir")
-        for format_ in settle(settings.texts, arguments["report_formats"], tuple(FILES), "preflight_report_formats") or ():
+        fail_on = settle(settings.choice, arguments["fail_on"] or settings.FAIL_ON[0], settings.FAIL_ON, "preflight_fail_on")
+        report_dir = settle(settings.folder, arguments["report_dir"], "preflight_report_dir")
+        formats = settle(settings.texts, arguments["report_formats"], tuple(FILES), "preflight_report_formats") or ()
+        for format_ in formats:
             settle(settings.choice, format_, tuple(FILES), "preflight_report_formats")
 
         machines = []
         known = needs or settings.NEEDS
+        port = self._task.port or C.DEFAULT_REMOTE_PORT
         for name in task_vars["ansible_play_hosts_all"]:
             own = self._variables_of(name, task_vars, problems)
             if own is None:
                 continue
+            address = own["preflight_address"] or own["ansible_host"] or own["ansible_ssh_host"] or name
             machines.append({
                 "machine": str(name),
-                "address": settle(settings.address, own["preflight_address"] or own["ansible_host"] or name, "preflight_address",
-                                  machine=name),
-                "port": settle(settings.port, own["ansible_port"] or own["ansible_ssh_port"], "ansible_port", machine=name),
+                "address": settle(settings.address, address, "preflight_address", machine=name),
+                "port": settle(settings.port, own["preflight_port"] or own["ansible_port"] or own["ansible_ssh_port"] or port,
+                               "preflight_port", machine=name),
                 "roles": settle(settings.roles, own["preflight_roles"], own["group_names"], known, "preflight_roles", machine=name),
                 "serves": settle(settings.serves, own["preflight_serves"], "preflight_serves", machine=name),
+                "internet_urls": settle(settings.urls, own["preflight_internet_urls"], machine=name),
             })
         if problems:
             told = [f"{problem} ({names(on)})" if on else problem for problem, on in problems.items()]
-            raise AnsibleActionFail("Nothing was read, because:\n" + "\n".join(told))
+            # Not raised: ansible-core 2.16 would put an exception's text before it.
+            return {"failed": True, "changed": False, "msg": "Nothing was read, because:\n" + "\n".join(told)}
+        play, earlier = self._task.get_play(), task_vars.get("preflight_plan") or {}
         return {
             "changed": False,
             "run": uuid.uuid4().hex,
-            "play": str(self._task.get_play()._uuid),
+            "play": str(play._uuid),
+            "batches": bool(play.serial),
+            # This batch was read before: what was read then is not what is judged now.
+            "superseded": [*earlier.get("superseded", ()), earlier["run"]] if earlier.get("play") == str(play._uuid) else [],
             "machines": machines,
             "needs": {role: {**need.__dict__, "ports": list(need.ports)} for role, need in needs.items()},
             "systems": {system: list(versions) for system, versions in systems.items()},
             "architectures": list(architectures),
             "limits": limits,
+            "fail_on": fail_on,
+            "report_dir": report_dir,
+            "report_formats": list(formats),
             "_ansible_verbose_override": True,
         }
 
@@ -89,10 +104,20 @@ class ActionModule(ActionBase):
         manager, inventory = hostvars._variable_manager, hostvars._inventory
         seen = manager.get_vars(play=self._task.get_play(), host=inventory.get_host(name), task=self._task)
         templar = self._templar.copy_with_new_env(available_variables=seen)
+        for key in OF_ALL:
+            key = f"preflight_{key}"
+            if seen.get(key) != task_vars.get(key):
+                problems.setdefault(f"{key} is not the same for all machines, as it must be: there is one judgement for the play. "
+                                    "Set it for the play, or for the group all.", []).append(name)
         own = {}
-        for key in (*OF_A_MACHINE, "ansible_host", "ansible_port", "ansible_ssh_port", "group_names"):
+        for key in OF_A_MACHINE:
             try:
-                own[key] = templar.template(seen.get(key))
+                own[key] = plain(templar.template(seen.get(key)))
             except AnsibleError as problem:
                 problems.setdefault(f"{key} can not be worked out: {problem.message}", []).append(name)
-        return own if len(own) == len(OF_A_MACHINE) + 4 else None
+        return own if len(own) == len(OF_A_MACHINE) else None
+
+
+def plain(value: t.Any) -> t.Any:
+    """A vaulted text is none of Python's kinds of text before ansible-core 2.19."""
+    return value if value is None or isinstance(value, (str, int, float, list, tuple, dict)) else str(value)

@@ -66,7 +66,6 @@ class ActionModule(ActionBase):
     def _read_arguments(self) -> None:
         arguments = self.validate_argument_spec(argument_spec={
             "machines": {"type": "list", "elements": "dict", "default": []},
-            "internet_urls": {"type": "list", "elements": "str", "default": list(settings.INTERNET_URLS)},
             "limits": {"type": "dict", "default": {}},
             "sudo": {"type": "bool", "default": True},
             "run": {"type": "str", "default": ""},
@@ -75,15 +74,16 @@ class ActionModule(ActionBase):
         name = str(self._vars.get("inventory_hostname"))
         try:
             self._limits = settings.limits(arguments["limits"], "limits")
-            self._urls = list(settings.urls(arguments["internet_urls"], "internet_urls"))
         except settings.SettingsError as problem:
             raise AnsibleActionFail(str(problem)) from problem
         machines = arguments["machines"]
         me = next((machine for machine in machines if machine["machine"] == name), None)
         if me is None:
-            me = {"address": self._templar.template(self._vars.get("ansible_host")) or name, "roles": [], "serves": []}
+            me = {"address": self._templar.template(self._vars.get("ansible_host")) or name, "roles": [], "serves": [],
+                  "internet_urls": list(settings.INTERNET_URLS)}
         # An address that every machine takes for itself would only lead back here; checks/network.py says so.
         self._peers = [machine for machine in machines if machine["machine"] != name and not is_loopback(machine["address"])]
+        self._urls = list(me["internet_urls"])
         self._local = self._connection.transport == "local"
         self._ask_sudo = arguments["sudo"] and not self._local
         self._record: dict[str, t.Any] = {
@@ -193,9 +193,10 @@ class ActionModule(ActionBase):
                 if text is None:
                     break
                 reading = reading_of(text)
-                if reading:  # else it is what a shell printed as it started
-                    self._clock.narrow(reading[0], sent, received, reading[1])
-                    answers += 1
+                if reading is None:
+                    break
+                self._clock.narrow(reading[0], sent, received, reading[1])
+                answers += 1
                 if answers >= ENOUGH:  # what kept the answers back may pass, and asking at once again would add to it
                     time.sleep(min(pause, left))
                     pause = min(2 * pause, 1.0)
@@ -211,7 +212,7 @@ class ActionModule(ActionBase):
         # A password would have to be typed, unless a connection is still open, which can't be known.
         if self._connection.transport == "ssh" and build and not (
                 self._connection.get_option("password") or self._play_context.password):
-            argv = build(self._connection.get_option("ssh_executable"), "ssh", self._connection.host, CONVERSATION)
+            argv = build(self._connection.get_option("ssh_executable"), "ssh", "-o", "BatchMode=yes", self._connection.host, CONVERSATION)
             with Conversation(argv) as conversation:
                 yield conversation.ask
         else:
@@ -219,8 +220,7 @@ class ActionModule(ActionBase):
 
     def _ask_the_time_once(self, seconds: float) -> str | None:
         with deadline(seconds):
-            text = str(self._low_level_execute_command(COMMAND, sudoable=False).get("stdout", ""))
-        return text if reading_of(text) else None
+            return str(self._low_level_execute_command(COMMAND, sudoable=False).get("stdout", ""))
 
     def _try_password(self) -> None:
         """sudo asks for a password: see whether the one that Ansible was given works."""

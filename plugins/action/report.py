@@ -65,7 +65,7 @@ def write_whole(path: Path, content: str) -> None:
     """All of the file or none of it, readable by its owner only."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with open(handle, "w", encoding="utf-8") as file:
+        with open(handle, "w", encoding="utf-8", errors="replace") as file:
             file.write(content)
         os.replace(temporary, path)
     except BaseException:

@@ -23,8 +23,9 @@ from urllib.request import (
 
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured, command, find, text_of
 
-# What a proxy answers when it is the proxy that could not, or would not.
-PROXY_REFUSED = (403, 407, 502, 503, 504)
+DIRECT = "DIRECT"
+# What a proxy answers when it is the proxy that would not; from 500 on it could not.
+PROXY_REFUSED = (403, 407)
 
 
 def internet(urls, limit_s):
@@ -55,15 +56,17 @@ class Try(threading.Thread):
 
     def result(self):
         reason = None if self.ok else self.reason or "no answer within %g s" % self.limit_s
-        return {"url": self.url, "ok": self.ok, "via": self.via, "stage": None if self.ok else self.stage,
+        return {"url": without_secret(self.url), "ok": self.ok, "via": self.via, "stage": None if self.ok else self.stage,
                 "reason": reason, "seconds": self.seconds}
 
     def run(self):
         begun = time.monotonic()
-        scheme = urlsplit(self.url).scheme
-        # apt may know a proxy that the environment does not, and it is apt that will ask.
-        proxy = getproxies().get(scheme) or apt_proxy(scheme, self.limit_s)
-        self.ask(None if proxy and proxy_bypass(urlsplit(self.url).hostname) else proxy)
+        url = urlsplit(self.url)
+        # It is apt that will ask, and its own configuration comes before the environment.
+        proxy = apt_proxy(url.scheme, url.hostname, self.limit_s)
+        if proxy is None and not proxy_bypass(url.hostname):
+            proxy = getproxies().get(url.scheme)
+        self.ask(None if proxy == DIRECT else proxy)
         self.seconds = round(time.monotonic() - begun, 3)
 
     def ask(self, proxy):
@@ -80,15 +83,15 @@ class Try(threading.Thread):
             self.ok = True
         except HTTPError as answer:  # any answer of the mirror itself shows that it is reached
             answer.close()
-            self.ok = not (proxy and answer.code in PROXY_REFUSED)
+            self.ok = not (proxy and (answer.code in PROXY_REFUSED or answer.code >= 500))
             self.stage, self.reason = "http", "the proxy answers %d %s" % (answer.code, answer.reason)
         except URLError as error:
-            self.fail(error.reason)
+            self.fail(error.reason, proxy)
         except Exception as error:  # read timeouts, and whatever http.client makes of an odd answer
             self.stage = self.stage if isinstance(error, socket.gaierror) else "http"
-            self.fail(error)
+            self.fail(error, proxy)
 
-    def fail(self, error):
+    def fail(self, error, proxy):
         if isinstance(error, ssl.SSLError):
             self.stage = "tls"
         if isinstance(error, socket.timeout):
@@ -99,6 +102,8 @@ class Try(threading.Thread):
             self.reason = str(getattr(error, "strerror", None) or error or type(error).__name__)
             if "Tunnel connection failed" in self.reason:  # http.client's words for a proxy that will not
                 self.stage = "http"
+        for secret in _secrets_of(proxy):
+            self.reason = self.reason.replace(secret, "***")
 
 
 def _telling(kind, attempt):
@@ -140,8 +145,11 @@ class _NoRedirect(HTTPRedirectHandler):
         return None  # a redirect is an answer
 
 
-def apt_proxy(scheme, limit_s):
-    """apt's own proxy for http or https, or None. apt is asked only where its configuration mentions one."""
+def apt_proxy(scheme, host, limit_s):
+    """apt's own proxy for this host: its address, DIRECT, or None where apt says nothing. See apt-transport-http(1).
+
+    apt is asked only where its configuration mentions one.
+    """
     path = find("apt-config")
     files = ["/etc/apt/apt.conf"] + glob.glob("/etc/apt/apt.conf.d/*")
     if not path or not any("proxy" in _text(name).lower() for name in files):
@@ -150,8 +158,11 @@ def apt_proxy(scheme, limit_s):
         out = command([path, "dump", "Acquire::%s::Proxy" % scheme], limit_s)[1]
     except Unmeasured:
         return None
-    found = re.search(r'^Acquire::%s::Proxy "(\w+://[^"]+)";' % scheme, out, re.M | re.I)
-    return found.group(1) if found else None
+    for option in ("Acquire::%s::Proxy::%s" % (scheme, host), "Acquire::%s::Proxy" % scheme):
+        found = re.search(r'^%s "([^"]+)";' % re.escape(option), out, re.M | re.I)
+        if found:
+            return DIRECT if found.group(1) in ("DIRECT", "false") else found.group(1)
+    return None
 
 
 def _text(path):
@@ -161,6 +172,12 @@ def _text(path):
         return ""
 
 
-def without_secret(proxy):
-    """A proxy's address without the user name and password that it may hold."""
-    return re.sub(r"^(\w+://)?[^/@]*@", r"\1", proxy)
+def without_secret(address):
+    """An address without the user name and password, query and fragment that it may hold, whatever they look like."""
+    return re.sub(r"^(\w+://)?.*@", lambda found: found.group(1) or "", address).split("?")[0].split("#")[0]
+
+
+def _secrets_of(proxy):
+    """Whatever a library could quote of the user name and password of a proxy."""
+    inner = re.sub(r"^\w+://", "", proxy or "").rpartition("@")[0]
+    return sorted({part for part in [inner] + re.split("[:@/]", inner) if part}, key=len, reverse=True)

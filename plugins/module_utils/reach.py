@@ -2,6 +2,7 @@
 """Which of the other machines does this one reach? All are tried at once, under one deadline."""
 
 import errno
+import ipaddress
 import selectors
 import socket
 import threading
@@ -22,71 +23,83 @@ OUTCOMES = {
 def reach(peers, limit_s):
     """Try TCP to each of ``peers`` (machine, address, port); return tried, open, seconds, not_open.
 
-    Only what is not open is listed, so that what is kept does not grow with the square of the machines.
+    Names are looked up first, for half of ``limit_s`` at the most; then every address of every peer is tried at once, so that
+    one family that is dropped does not hide the other. Only what is not open is listed, so that what is kept does not grow
+    with the square of the machines.
     """
+    found = _look_up(peers, time.monotonic() + limit_s / 2)
     end = time.monotonic() + limit_s
-    found = _look_up(peers, end)
     outcomes, seconds = {}, []
     waiting = selectors.DefaultSelector()
     for number in range(len(peers)):
-        if not found.get(number):
-            outcomes[number] = "no_name" if number in found else "timeout"
-            continue
-        _next(waiting, outcomes, number, list(found[number]))
+        outcomes[number] = "no_name"  # unless there is more to tell
+        for family, kind, protocol, _name, place in found.get(number, []):
+            _begin(waiting, outcomes, number, (family, kind, protocol), place)
     while waiting.get_map():
         left = end - time.monotonic()
         # Also once when the time is up: what the kernel has by then counts, however late this process comes to see it.
         ready = waiting.select(max(0, left))
         for key, _events in ready:
             waiting.unregister(key.fileobj)
-            number, rest, begun = key.data
+            number, begun = key.data
             error = key.fileobj.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
             key.fileobj.close()
-            if not error:
+            if outcomes[number] == "open":
+                continue
+            if error:
+                outcomes[number] = OUTCOMES.get(error, "timeout")
+            else:
                 outcomes[number] = "open"
                 seconds.append(time.monotonic() - begun)
-            else:
-                outcomes[number] = OUTCOMES.get(error, "timeout")
-                _next(waiting, outcomes, number, rest)
         if left <= 0 and not ready:
             break
+        if all(outcomes[key.data[0]] == "open" for key in waiting.get_map().values()):
+            break  # what is left are further addresses of peers that are reached
     for key in list(waiting.get_map().values()):
-        outcomes[key.data[0]] = "timeout"
+        if outcomes[key.data[0]] != "open":
+            outcomes[key.data[0]] = "timeout"
         key.fileobj.close()
     waiting.close()
     not_open = [dict(peer, outcome=outcomes[number]) for number, peer in enumerate(peers) if outcomes[number] != "open"]
     return {"tried": len(peers), "open": len(peers) - len(not_open), "seconds": _summary(seconds), "not_open": not_open}
 
 
-def _next(waiting, outcomes, number, addresses):
-    """Begin with the first of the addresses that can be begun with; the outcome of the last one stands."""
-    while addresses:
-        family, kind, protocol, name, place = addresses.pop(0)
-        try:
-            attempt = socket.socket(family, kind, protocol)
-        except OSError as error:
-            if error.errno != errno.EAFNOSUPPORT:
-                raise
-            outcomes[number] = "no_route"
-            continue
-        attempt.setblocking(False)
-        error = attempt.connect_ex(place)
-        if error in (0, errno.EINPROGRESS):
-            waiting.register(attempt, selectors.EVENT_WRITE, (number, addresses, time.monotonic()))
-            return
+def _begin(waiting, outcomes, number, kinds, place):
+    if _is_ones_own(place[0]):
+        outcomes[number] = "wrong_answer"  # whoever answers there is this machine itself
+        return
+    try:
+        attempt = socket.socket(*kinds)
+    except OSError as error:
+        if error.errno != errno.EAFNOSUPPORT:
+            raise
+        outcomes[number] = "no_route"
+        return
+    attempt.setblocking(False)
+    error = attempt.connect_ex(place)
+    if error in (0, errno.EINPROGRESS):
+        waiting.register(attempt, selectors.EVENT_WRITE, (number, time.monotonic()))
+    else:
         attempt.close()
         outcomes[number] = OUTCOMES.get(error, "timeout")
 
 
+def _is_ones_own(place):
+    """Whether every machine takes this address for itself: 127.0.0.0/8, ::1, 0.0.0.0, ::, also as IPv4 within IPv6."""
+    address = ipaddress.ip_address(place.split("%")[0])
+    address = getattr(address, "ipv4_mapped", None) or address
+    return address.is_loopback or address.is_unspecified
+
+
 def _look_up(peers, end):
-    """number -> addresses, [] where the name is not known; a number that is absent got no answer in time."""
+    """number -> addresses; a number that is absent has none, or got no answer in time."""
     found, threads = {}, []
 
     def ask(number, peer):
         try:
             found[number] = socket.getaddrinfo(peer["address"], peer["port"], 0, socket.SOCK_STREAM)
         except (OSError, UnicodeError):
-            found[number] = []
+            pass
 
     for number, peer in enumerate(peers):
         try:  # an address needs no thread

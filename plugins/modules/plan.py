@@ -25,9 +25,6 @@ options:
   limits:
     description: The value of O(llmgw.preflight.preflight#role:main:preflight_limits).
     type: raw
-  internet_urls:
-    description: The value of O(llmgw.preflight.preflight#role:main:preflight_internet_urls).
-    type: raw
   fail_on:
     description: The value of O(llmgw.preflight.preflight#role:main:preflight_fail_on).
     type: raw
@@ -66,12 +63,27 @@ play:
   description: A mark of the play, which the records of its batches have in common.
   type: str
   returned: success
+batches:
+  description: Whether the play runs in batches (C(serial)).
+  type: bool
+  returned: success
+superseded:
+  description: The marks of earlier runs on this batch in this play.
+  type: list
+  elements: str
+  returned: success
 machines:
   description: All machines of the play, in the order of the inventory.
   type: list
   elements: dict
   returned: success
-  sample: [{machine: db1, address: 10.0.0.5, port: 22, roles: [database], serves: []}]
+  sample:
+    - machine: db1
+      address: 10.0.0.5
+      port: 22
+      roles: [database]
+      serves: []
+      internet_urls: ['http://deb.debian.org/']
 needs:
   description: What each role needs, whole.
   type: dict
@@ -88,5 +100,18 @@ architectures:
 limits:
   description: Every threshold and deadline, in seconds.
   type: dict
+  returned: success
+fail_on:
+  description: The least level that fails the play.
+  type: str
+  returned: success
+report_dir:
+  description: Where the report is written, if anywhere.
+  type: str
+  returned: success
+report_formats:
+  description: What is written there.
+  type: list
+  elements: str
   returned: success
 """

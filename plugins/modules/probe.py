@@ -44,8 +44,13 @@ options:
         type: list
         elements: dict
         default: []
+      internet_urls:
+        description: The web addresses that must answer from it.
+        type: list
+        elements: str
+        default: []
   internet_urls:
-    description: Web addresses that must answer.
+    description: The web addresses to ask. The action takes them from this machine's entry in O(machines).
     type: list
     elements: str
     default: ['http://deb.debian.org/']
@@ -138,6 +143,7 @@ def main():
                     port=dict(type="int", default=22),
                     roles=dict(type="list", elements="str", default=[]),
                     serves=dict(type="list", elements="dict", default=[]),
+                    internet_urls=dict(type="list", elements="str", default=[]),
                 ),
             ),
             internet_urls=dict(type="list", elements="str", default=["http://deb.debian.org/"]),

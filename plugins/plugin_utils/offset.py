@@ -16,9 +16,10 @@ from collections.abc import Mapping
 
 # What the shell command below prints; a date without %N prints whole seconds, or the letter.
 COMMAND = "date +%s.%N"
-# The same for each line that comes in; sh, whatever the user's own shell is.
-CONVERSATION = "/bin/sh -c 'while read -r line; do date +%s.%N; done'"
-READING = re.compile(r"^(\d{6,12})\.(\d{9})?N?\r?$", re.MULTILINE)
+# The same for each line that comes in, behind that line, so that an answer is known by its question; sh, whatever the user's
+# own shell is.
+CONVERSATION = "/bin/sh -c 'while read -r question; do echo \"$question $(date +%s.%N)\"; done'"
+READING = re.compile(r"(?:^|(?<= ))(\d{6,12})\.(\d{9})?N?\r?$", re.MULTILINE)
 
 
 class Offset:

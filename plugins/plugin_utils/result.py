@@ -34,7 +34,7 @@ def parts_of(result: dict[str, t.Any]) -> Parts:
     """(sections, unmeasured, readings of the clock) of what Ansible made of the module's output. Raises NotRead."""
     whole = result if _is_whole(result) else _found_in(str(result.get("module_stdout") or "")[-OUTPUT_MOST:])
     if whole is None:
-        raise NotRead(_said(result))
+        raise NotRead(_valid(_said(result)))
     sections = {name: _cut(whole["sections"][name]) for name in OF_THE_MODULE if name in whole["sections"]}
     unmeasured = {name: _cut(str(whole["unmeasured"][name])) for name in OF_THE_MODULE if name in whole["unmeasured"]}
     return sections, unmeasured, (float(whole["started"]), float(whole["ended"]))
@@ -57,7 +57,12 @@ def _cut(value: t.Any) -> t.Any:
         return {str(key)[:TEXT_MOST]: _cut(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_cut(item) for item in value]
-    return value[:TEXT_MOST] if isinstance(value, str) else value
+    return _valid(value[:TEXT_MOST]) if isinstance(value, str) else value
+
+
+def _valid(text: str) -> str:
+    """The text without halves of characters, which no file could hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _found_in(output: str) -> dict[str, t.Any] | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 import math
+import re
 import typing as t
 import urllib.parse
 from collections.abc import Mapping, Sequence
@@ -39,6 +40,7 @@ LIMITS: dict[str, float] = {
     "machine_s": 90,  # for one machine as a whole, logging in included
 }
 
+LONGEST_S = 86400
 # The worst level at which the play still goes on is the one below.
 FAIL_ON = ("fail", "warn", "never")
 
@@ -162,8 +164,8 @@ def limits(given: t.Any, name: str = "preflight_limits") -> dict[str, float]:
             number = math.nan if isinstance(value, bool) else float(value)
         except (TypeError, ValueError):
             number = math.nan
-        if not 0 < number < math.inf:
-            problems.add(f"{name}.{key}", value, "it must be a number of seconds, more than 0.")
+        if not 0 < number <= LONGEST_S:
+            problems.add(f"{name}.{key}", value, f"it must be a number of seconds, more than 0 and at most {LONGEST_S} (a day).")
         merged[str(key)] = number
     if not problems and merged["clock_warn_s"] > merged["clock_fail_s"]:
         problems.add(f"{name}.clock_warn_s", merged["clock_warn_s"], "it must not be more than clock_fail_s "
@@ -175,15 +177,17 @@ def limits(given: t.Any, name: str = "preflight_limits") -> dict[str, float]:
 def urls(given: t.Any, name: str = "preflight_internet_urls") -> tuple[str, ...]:
     """Addresses of web servers, http or https."""
     problems = _Problems()
-    found = texts(given, (), name)
+    found = texts(given, INTERNET_URLS, name)
     for url in found:
         try:
             parts = urllib.parse.urlsplit(url)
-            usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+            # No password: addresses are shown in reports.
+            usable = (parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+                      and "@" not in parts.netloc and not any(char.isspace() for char in url))
         except ValueError:
             usable = False
         if not usable:
-            problems.add(name, url, "each must be the address of a web server, such as http://deb.debian.org/.")
+            problems.add(name, re.sub(r"//.*@", "//***@", url), "each must be the address of a web server without a password, such as http://deb.debian.org/.")
     problems.stop()
     return found
 

@@ -51,21 +51,33 @@ def _children() -> set[int]:
 
 
 class Conversation:
-    """A program that answers each line it is sent with a line, such as a shell on a machine, by way of ssh."""
+    """A program that answers each line it is sent with that line and more, such as a shell on a machine, by way of ssh."""
 
     def __init__(self, argv: Sequence[str | bytes]) -> None:
         self._process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                         bufsize=0, start_new_session=True)
+                                         bufsize=0)
         self._unread = b""
+        self._asked = 0
 
     def ask(self, seconds: float) -> str | None:
-        """Send an empty line; the next line that comes, or None when none comes in time or the program has ended."""
+        """Ask once more; the line that answers, or None when none comes in time or the program has ended.
+
+        Whatever else is printed is passed over: start-up files may print anything, and an answer to an earlier question is none.
+        """
         end = time.monotonic() + seconds
-        pipe = t.cast(t.IO[bytes], self._process.stdout)
+        self._asked += 1
+        question = b"question-%d" % self._asked
         try:
-            t.cast(t.IO[bytes], self._process.stdin).write(b"\n")
+            t.cast(t.IO[bytes], self._process.stdin).write(question + b"\n")
         except OSError:
             return None
+        while (line := self._line(end)) is not None:
+            if line.startswith(question + b" "):
+                return line[len(question) + 1:].decode("utf-8", "replace")
+        return None
+
+    def _line(self, end: float) -> bytes | None:
+        pipe = t.cast(t.IO[bytes], self._process.stdout)
         with selectors.DefaultSelector() as waiting:
             waiting.register(pipe, selectors.EVENT_READ)
             while b"\n" not in self._unread:
@@ -76,7 +88,7 @@ class Conversation:
                     return None
                 self._unread = self._unread[-4096:] + some
         line, dummy, self._unread = self._unread.partition(b"\n")
-        return line.decode("utf-8", "replace")
+        return line
 
     def __enter__(self) -> Conversation:
         return self

@@ -101,6 +101,22 @@ def test_a_record_of_an_earlier_play_is_not_taken_for_this_ones(lab, run):
         "b": "ok", "c": "ok", "d": "fail"}
 
 
+def test_a_machine_lost_within_the_play_is_not_judged_by_what_was_read_before(lab, run):
+    lose_d = [{"ansible.builtin.set_fact": {"ansible_port": 1}, "when": "inventory_hostname == 'd'"}, {"ansible.builtin.ping": {}}]
+    outcome = run(healthy(lab), preflight([ROLE, *lose_d, ROLE]), THEN_INSTALL)
+    assert outcome.rc != 0
+    assert "INSTALLING" not in outcome.output
+    assert {machine: finding["level"] for (machine, check), finding in outcome.findings("login").items()} == {
+        "b": "ok", "c": "ok", "d": "fail"}
+
+
+def test_a_machine_that_a_condition_passes_over_is_not_passed(lab, run):
+    outcome = run(healthy(lab), preflight([{**INCLUDED, "when": "inventory_hostname != 'd'"}]), THEN_INSTALL)
+    assert outcome.rc != 0
+    assert "INSTALLING" not in outcome.output
+    assert outcome.findings()["d", "login"]["level"] == "fail"
+
+
 def test_two_plays_with_different_machines(lab, run):
     outcome = run(healthy(lab), preflight(hosts="b,c"), preflight(hosts="c,d"))
     assert outcome.rc == 0, outcome.output

@@ -18,7 +18,8 @@ CASES = {
                 'preflight_systems.ubuntu is [22.04]: it must be a list of versions in quotes, such as ["24.04"].'),
     "architecture": ({"preflight_architectures": "x86_64"}, "preflight_architectures is 'x86_64': it must be a list of texts."),
     "url": ({"preflight_internet_urls": ["deb.debian.org"]},
-            "preflight_internet_urls is 'deb.debian.org': each must be the address of a web server, such as http://deb.debian.org/."),
+            "preflight_internet_urls is 'deb.debian.org': each must be the address of a web server without a password, "
+            "such as http://deb.debian.org/. (localhost)"),
     "fail_on": ({"preflight_fail_on": "error"}, "preflight_fail_on is 'error': it must be one of fail, warn, never."),
     "format": ({"preflight_report_formats": ["pdf"]}, "preflight_report_formats is 'pdf': it must be one of json."),
     "folder": ({"preflight_report_dir": 5}, "preflight_report_dir is 5: it must be the path of a folder on the controller."),
@@ -28,7 +29,7 @@ CASES = {
                "preflight_serves is {'name': 'm'}: each model needs a name and memory_mb, a whole number, and nothing else. (localhost)"),
     "template": ({"preflight_address": "{{ no_such_variable }}"}, "preflight_address can not be worked out: "),
     "several": ({"preflight_fail_on": "x", "preflight_limits": {"read_s": -1}},
-                "preflight_limits.read_s is -1: it must be a number of seconds, more than 0.\n"
+                "preflight_limits.read_s is -1: it must be a number of seconds, more than 0 and at most 86400 (a day).\n"
                 "preflight_fail_on is 'x': it must be one of fail, warn, never."),
 }
 
@@ -101,3 +102,18 @@ def test_one_wrong_value_for_many_machines_is_told_once(play):
     assert message_of(outcome) == (
         f"Nothing was read, because:\npreflight_roles is 'databse': the known role ids are {ROLES}. "
         "(m1, m2, m3, m4, m5, m6, m7, m8 and 32 more)")
+
+
+def test_one_judgement_has_one_set_of_figures(play):
+    hosts = {"one": {"ansible_connection": "local"}, "two": {"ansible_connection": "local", "preflight_fail_on": "never"}}
+    assert message_of(play({"all": {"hosts": hosts}})) == (
+        "Nothing was read, because:\npreflight_fail_on is not the same for all machines, as it must be: there is one judgement for the "
+        "play. Set it for the play, or for the group all. (two)")
+
+
+@pytest.mark.parametrize("name", ["preflight_fail_on", "preflight_report_formats", "preflight_internet_urls", "preflight_needs",
+                                  "preflight_systems", "preflight_roles", "preflight_serves", "preflight_report_dir"])
+def test_nothing_given_is_the_default(play, name):
+    outcome = play(variables={name: None})
+    assert outcome.rc == 0, outcome.output
+    assert "1 machine, " in outcome.output

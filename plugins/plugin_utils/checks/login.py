@@ -23,9 +23,9 @@ FIXES = {
     "host_key": "If the machine was reinstalled, remove its old key with ssh-keygen -R; otherwise find out why its key changed.",
     "dropped": "sshd may turn logins away when many come at once: raise MaxStartups in its sshd_config, or run with fewer forks (-f).",
     "no_room": "Make room in /tmp there, or let the user write to it (df -h /tmp, df -i /tmp, mount | grep ' /tmp ').",
-    "python": "Install Python 3 there (apt-get install python3), or set ansible_python_interpreter to one that runs.",
+    "python": "Set ansible_python_interpreter to a Python that runs there, or install one (apt-get install python3).",
     "silent": "Log in by hand and see what hangs; preflight_limits.machine_s says how long is waited.",
-    "not_read": "Look for this machine's own message above, mend that, and run again.",
+    "not_read": "Look for this machine's own message above, or for a condition (when, run_once) that passes it over, and mend that.",
 }
 FIX_OTHER = "Log in by hand as the same user, run python3 there, and mend what is reported."
 

@@ -21,8 +21,8 @@ OUTCOMES = {
     "refused": "refused",
     "timeout": "no answer",
     "no_route": "no route",
-    "no_name": "name not known",
-    "wrong_answer": "something else answered",
+    "no_name": "its name can not be looked up",
+    "wrong_answer": "something else answers there",
 }
 FIX = ("Open the SSH port between the machines (firewall, security group, routes), or set preflight_address to the "
        "address that the others are to use.")
@@ -59,6 +59,8 @@ def is_loopback(address: str) -> bool:
     if address.rstrip(".").lower() in ("localhost", "localhost.localdomain", "ip6-localhost"):
         return True
     try:
-        return ipaddress.ip_address(address).is_loopback
+        found = ipaddress.ip_address(address)
     except ValueError:
-        return False
+        return address.startswith("127.")  # 127.1 is short for 127.0.0.1
+    found = getattr(found, "ipv4_mapped", None) or found
+    return found.is_loopback or found.is_unspecified

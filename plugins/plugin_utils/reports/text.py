@@ -57,15 +57,22 @@ def verdict(report: dict[str, t.Any], fail_on: str) -> str:
 def grouped(findings: Iterable[dict[str, t.Any]], level: str) -> list[tuple[str, str, list[tuple[str, list[str]]]]]:
     """Findings of one level as (check, fix, [(detail, machines)]): equal problems once, those with one fix together.
 
-    The checks come in the order in which the report first names them.
+    The checks come in the order in which the machines' findings do.
     """
+    order: list[str] = []
     groups: dict[str, dict[str, dict[str, list[str]]]] = {}
+    machine, before = None, -1
     for finding in findings:
-        of_check = groups.setdefault(finding["check"], {})
+        if finding["machine"] != machine:
+            machine, before = finding["machine"], -1
+        if finding["check"] not in groups:  # behind the one that this machine has before it
+            order.insert(before + 1, finding["check"])
+            groups[finding["check"]] = {}
+        before = order.index(finding["check"])
         if finding["level"] == level:
-            details = of_check.setdefault(finding["fix"], {})
+            details = groups[finding["check"]].setdefault(finding["fix"], {})
             details.setdefault(finding["detail"], []).append(finding["machine"] or "all machines")
-    return [(check, fix, list(details.items())) for check, fixes in groups.items() for fix, details in fixes.items()]
+    return [(check, fix, list(details.items())) for check in order for fix, details in groups[check].items()]
 
 
 def names(machines: Sequence[str]) -> str:
@@ -100,4 +107,4 @@ def _count(number: int, noun: str) -> str:
 
 def _wrapped(head: str, text: str, width: int, hang: str = "") -> list[str]:
     return textwrap.wrap(text, width, initial_indent=head, subsequent_indent=" " * len(head) + hang,
-                         break_long_words=False, break_on_hyphens=False) or [head]
+                         break_on_hyphens=False) or [head]

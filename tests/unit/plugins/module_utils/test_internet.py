@@ -12,7 +12,7 @@ from ansible_collections.llmgw.preflight.plugins.module_utils import internet
 def no_proxy(monkeypatch):
     for name in ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(internet, "apt_proxy", lambda scheme, limit_s: None)
+    monkeypatch.setattr(internet, "find", lambda program: None)
 
 
 @pytest.fixture
@@ -43,6 +43,12 @@ def server():
         one.server_close()
 
 
+def configure_apt(monkeypatch, dump):
+    monkeypatch.setattr(internet, "find", lambda program: f"/usr/bin/{program}")
+    monkeypatch.setattr(internet, "_text", lambda path: dump)
+    monkeypatch.setattr(internet, "command", lambda argv, limit_s: (0, dump, ""))
+
+
 def tried(url):
     (found,) = internet.internet([url], 5)
     assert found.pop("seconds") is not None
@@ -56,7 +62,7 @@ def test_any_answer_of_the_mirror_is_an_answer(server, status):
     assert asked == ["/debian/"]
 
 
-@pytest.mark.parametrize(("status", "ok"), [(200, True), (404, True), (407, False), (502, False), (503, False), (403, False)])
+@pytest.mark.parametrize(("status", "ok"), [(200, True), (404, True), (407, False), (500, False), (502, False), (503, False), (403, False)])
 def test_by_the_proxy_of_the_environment(server, monkeypatch, status, ok):
     proxy, asked = server(status)
     monkeypatch.setenv("http_proxy", proxy.replace("//", "//user:secret@"))
@@ -68,9 +74,23 @@ def test_by_the_proxy_of_the_environment(server, monkeypatch, status, ok):
 
 def test_by_the_proxy_of_apt(server, monkeypatch):
     proxy, asked = server(200)
-    monkeypatch.setattr(internet, "apt_proxy", lambda scheme, limit_s: proxy)
+    configure_apt(monkeypatch, f'Acquire::http::Proxy "{proxy}";\n')
     assert tried("http://mirror.invalid/x")["via"] == proxy
     assert asked == ["http://mirror.invalid/x"]
+
+
+def test_apt_goes_direct_to_some(server, monkeypatch):
+    url, asked = server(200)
+    configure_apt(monkeypatch, 'Acquire::http::Proxy "http://127.0.0.1:1";\nAcquire::http::Proxy::127.0.0.1 "DIRECT";\n')
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    assert tried(url)["via"] == "direct"
+
+
+@pytest.mark.parametrize("secret", ["u:hun/t@er2", "user:s3c@ret", "user:hunter2", "onlyuser"])
+def test_no_secret_of_a_proxy_is_shown_however_it_fails(monkeypatch, secret):
+    monkeypatch.setenv("http_proxy", f"http://{secret}@127.0.0.1:1")
+    found = str(internet.internet(["http://mirror.invalid/x?token=t0ken"], 5))
+    assert not [part for part in (*secret.replace("@", ":").replace("/", ":").split(":"), "t0ken") if len(part) > 2 and part in found]
 
 
 def test_no_proxy_is_obeyed(server, monkeypatch):
@@ -116,7 +136,9 @@ def test_a_name_that_is_looked_up_for_ever(monkeypatch):
     ("http://u:p@proxy:3128/", "http://proxy:3128/"),
     ("http://u:p%40x@proxy:3128/", "http://proxy:3128/"),
     ("u:p@proxy:3128", "proxy:3128"),
-    ("http://proxy:3128/a@b", "http://proxy:3128/a@b"),
+    ("http://u:hun/t@er2@10.0.0.1:1200", "http://10.0.0.1:1200"),
+    ("http://mirror/x?token=y#z", "http://mirror/x"),
+    ("proxy:3128", "proxy:3128"),
 ])
 def test_no_secret_of_a_proxy_is_kept(proxy, shown):
     assert internet.without_secret(proxy) == shown

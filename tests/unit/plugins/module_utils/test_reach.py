@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 
 import pytest
 from ansible_collections.llmgw.preflight.plugins.module_utils import reach
@@ -8,6 +9,13 @@ from ansible_collections.llmgw.preflight.plugins.module_utils import reach
 
 def peer(port, address="127.0.0.1", machine="m"):
     return {"machine": machine, "address": address, "port": port}
+
+
+@pytest.fixture(autouse=True)
+def loopback_is_a_network(request, monkeypatch):
+    """These tests keep to loopback, which would otherwise be the machine itself."""
+    if "ones_own" not in request.function.__name__:
+        monkeypatch.setattr(reach, "_is_ones_own", lambda place: False)
 
 
 @pytest.fixture
@@ -62,3 +70,18 @@ def test_a_second_address_of_a_name_is_tried(server, closed_port, monkeypatch):
     kind = (socket.AF_INET, socket.SOCK_STREAM, 6, "")
     monkeypatch.setattr(reach.socket, "getaddrinfo", lambda *_: [(*kind, ("127.0.0.1", closed_port)), (*kind, ("127.0.0.1", server))])
     assert reach.reach([peer(server)], 10)["open"] == 1
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.1", "0.0.0.0", "::1", "::", "::ffff:127.0.0.1", "localhost"])
+def test_an_address_of_ones_own_reaches_nobody_else(server, address):
+    found = reach.reach([peer(server, address)], 5)
+    assert found["not_open"] == [{**peer(server, address), "outcome": "wrong_answer"}]
+
+
+def test_a_name_that_is_looked_up_for_ever_does_not_hide_the_others(server, monkeypatch):
+    stuck, real = threading.Event(), socket.getaddrinfo
+    monkeypatch.setattr(reach.socket, "getaddrinfo",
+                        lambda name, *rest: stuck.wait() if name == "stuck" and len(rest) == 3 else real(name, *rest))
+    found = reach.reach([peer(22, "stuck", "stuck"), peer(server)], 1)
+    stuck.set()
+    assert (found["open"], found["not_open"]) == (1, [{**peer(22, "stuck", "stuck"), "outcome": "no_name"}])

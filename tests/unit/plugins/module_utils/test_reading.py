@@ -34,14 +34,13 @@ def test_each_reader_costs_only_its_own_section():
 
 def test_a_program_that_hangs_is_ended_with_what_it_started(tmp_path):
     alive = tmp_path / "alive"
-    child = f"import time\nwhile True: open({str(alive)!r}, 'a').write('.'); time.sleep(0.05)"
-    parent = f"import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', {child!r}]); time.sleep(60)"
+    script = f"(while :; do echo . >>{alive}; sleep 0.05; done) & sleep 60"
     with pytest.raises(Unmeasured, match="gave no answer within 2 s$"):
-        command([sys.executable, "-c", parent], 2)
+        command(["/bin/sh", "-c", script], 2)
     size = alive.stat().st_size
     assert size
     time.sleep(0.5)
-    assert alive.stat().st_size <= size + 1
+    assert alive.stat().st_size <= size + 2
 
 
 def test_a_program_runs_in_english_without_input():

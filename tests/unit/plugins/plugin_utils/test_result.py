@@ -56,3 +56,10 @@ def test_texts_are_cut_and_lists_are_not():
     assert found["system"] == {"id": "x" * 1000, "version": None, "name": ["y" * 1000] * 2}
     assert len(found["listening"]) == 9999
     assert unmeasured == {"apt": "z" * 1000}
+
+
+def test_odd_bytes_can_be_written_to_a_file():
+    found, dummy, dummy = parts_of({**WHOLE, "sections": {"login": {**LOGIN, "user": "caf\udce9"}}})
+    assert found["login"]["user"] == "caf?"
+    with pytest.raises(NotRead, match=r"^caf\?$"):
+        parts_of({"module_stdout": "caf\udce9", "module_stderr": ""})

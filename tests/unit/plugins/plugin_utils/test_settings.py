@@ -45,7 +45,8 @@ FIGURE = "it must be a whole number, 0 or more."
 PORTS = "it must be a list of port numbers from 1 to 65535."
 MODEL = "each model needs a name and memory_mb, a whole number, and nothing else."
 VERSIONS = 'it must be a list of versions in quotes, such as ["24.04"].'
-URL = "each must be the address of a web server, such as http://deb.debian.org/."
+URL = "each must be the address of a web server without a password, such as http://deb.debian.org/."
+SECONDS = "it must be a number of seconds, more than 0 and at most 86400 (a day)."
 ADDRESS = "it must be a host name or an IP address, without a port."
 
 
@@ -67,13 +68,17 @@ ADDRESS = "it must be a host name or an IP address, without a port."
     (settings.architectures, [""], "preflight_architectures is ['']: it must be a list of texts."),
     (settings.limits, [], f"preflight_limits is []: it must be a mapping with some of {KNOWN}."),
     (settings.limits, {"clock": 1}, f"preflight_limits key is 'clock': the known ones are {KNOWN}."),
-    (settings.limits, {"read_s": 0}, "preflight_limits.read_s is 0: it must be a number of seconds, more than 0."),
-    (settings.limits, {"read_s": "soon"}, "preflight_limits.read_s is 'soon': it must be a number of seconds, more than 0."),
-    (settings.limits, {"read_s": True}, "preflight_limits.read_s is True: it must be a number of seconds, more than 0."),
-    (settings.limits, {"read_s": float("inf")}, "preflight_limits.read_s is inf: it must be a number of seconds, more than 0."),
+    (settings.limits, {"read_s": 0}, f"preflight_limits.read_s is 0: {SECONDS}"),
+    (settings.limits, {"read_s": "soon"}, f"preflight_limits.read_s is 'soon': {SECONDS}"),
+    (settings.limits, {"read_s": True}, f"preflight_limits.read_s is True: {SECONDS}"),
+    (settings.limits, {"read_s": float("inf")}, f"preflight_limits.read_s is inf: {SECONDS}"),
+    (settings.limits, {"read_s": 1e308},
+     f"preflight_limits.read_s is 1e+308: {SECONDS}"),
     (settings.limits, {"clock_warn_s": 9}, "preflight_limits.clock_warn_s is 9.0: it must not be more than clock_fail_s (5)."),
     (settings.urls, ["ftp://a/"], f"preflight_internet_urls is 'ftp://a/': {URL}"),
     (settings.urls, ["http://"], f"preflight_internet_urls is 'http://': {URL}"),
+    (settings.urls, ["http://user:secret@a/"], f"preflight_internet_urls is 'http://***@a/': {URL}"),
+    (settings.urls, ["http://a b/"], f"preflight_internet_urls is 'http://a b/': {URL}"),
     (settings.urls, ["http://a:x/"], f"preflight_internet_urls is 'http://a:x/': {URL}"),
 ])
 def test_what_can_not_be_used(check, given, message):

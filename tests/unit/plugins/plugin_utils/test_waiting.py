@@ -43,11 +43,20 @@ def test_no_handler_of_exceptions_gets_in_the_way():
                 pytest.fail("a connection plugin would try again here")
 
 
+ECHO = 'while read -r question; do echo "$question answer"; done'
+
+
 def test_a_conversation():
-    with Conversation([*SH, "echo welcome; while read -r line; do echo answer; done"]) as conversation:
-        assert [conversation.ask(20) for number in range(3)] == ["welcome", "answer", "answer"]
+    with Conversation([*SH, ECHO]) as conversation:
+        assert [conversation.ask(20) for number in range(3)] == ["answer", "answer", "answer"]
         process = conversation._process
     assert process.returncode is not None
+
+
+def test_what_else_is_printed_is_no_answer():
+    noisy = "seq 2000; echo question-1; echo 'question-2 early'; " + ECHO.replace("; done", "; echo noise; done")
+    with Conversation([*SH, noisy]) as conversation:
+        assert [conversation.ask(20) for number in range(3)] == ["answer", "answer", "answer"]
 
 
 @pytest.mark.parametrize("program", ["exit 0", "sleep 60", "while read -r line; do printf x; done"])
@@ -65,7 +74,7 @@ def test_an_answer_without_end_is_not_kept():
 
 
 def test_one_that_will_not_end_is_ended():
-    with Conversation([*SH, "trap '' TERM; echo ready; while :; do sleep 0.1; done"]) as conversation:
+    with Conversation([*SH, "trap '' TERM; read -r question; echo $question ready; while :; do sleep 0.1; done"]) as conversation:
         assert conversation.ask(20) == "ready"
         pid = conversation._process.pid
     with pytest.raises(ProcessLookupError):

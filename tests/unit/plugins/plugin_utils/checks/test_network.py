@@ -21,7 +21,8 @@ def test_each_that_is_not_reached_is_named(record, asked):
     closed_ones = [closed(f"m{at}", outcome) for at, outcome in enumerate(network.OUTCOMES, 1)]
     assert network.judge(record(reach=reach(*closed_ones, tried=9)), asked()) == fail(
         "does not reach m1 (10.0.0.1 port 22: refused), m2 (10.0.0.2 port 22: no answer), m3 (10.0.0.3 port 22: no route), "
-        "m4 (10.0.0.4 port 22: name not known), m5 (10.0.0.5 port 22: something else answered)", network.FIX)
+        "m4 (10.0.0.4 port 22: its name can not be looked up), "
+        "m5 (10.0.0.5 port 22: something else answers there)", network.FIX)
 
 
 def test_attempts_that_are_not_accounted_for_are_not_measured(record, asked):
@@ -29,7 +30,7 @@ def test_attempts_that_are_not_accounted_for_are_not_measured(record, asked):
         network.judge(record(reach={**reach(), "open": 2}), asked())
 
 
-@pytest.mark.parametrize("address", ["localhost", "LOCALHOST.", "127.0.0.1", "127.9.9.9", "::1"])
+@pytest.mark.parametrize("address", ["localhost", "LOCALHOST.", "127.0.0.1", "127.9.9.9", "127.1", "::1", "0.0.0.0", "::", "::ffff:127.0.0.1"])
 def test_an_address_that_leads_each_machine_to_itself(record, asked, address):
     assert network.judge(record(address=address), asked()) == fail(
         f"its address for the others is {address}, which leads each of them to itself", network.FIX_LOOPBACK)

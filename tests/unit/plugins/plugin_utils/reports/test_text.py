@@ -65,7 +65,7 @@ def test_levels_colour_their_lines_and_fixes_stay_plain():
 
 @pytest.mark.parametrize("width", [20, 60, 79, 200, 1000])
 def test_no_line_is_wider_than_the_screen(width):
-    long = finding("m", "disk", "fail", "word " * 100, "do this " * 50)
+    long = finding("m", "disk", "fail", "word " * 50 + "x" * 500, "do this " * 50)
     for line in text.lines({**REPORT, "findings": [long]}, width=width):
         assert len(line[1]) <= max(60, min(width, 140))
 
@@ -92,3 +92,9 @@ def test_one_machine_and_nothing_wrong():
     report = {"worst": "ok", "counts": {"ok": 1, "warn": 0, "fail": 0}, "findings": [finding("m", "login", "ok", "in")],
               "machines": [{"machine": "m", "roles": ["node"], "worst": "ok"}]}
     assert shown(report) == "\nOK    1 check (-v shows each)\n\n1 machine, 1 check: 0 fail, 0 warn, 1 ok.\n"
+
+
+def test_checks_come_in_their_order_also_where_the_first_machine_lacks_one():
+    findings = [finding(machine, check, "warn", "d", "f") for machine, checks in (
+        ("a", "login disk network"), ("b", "login disk ports internet network"), ("c", "system login")) for check in checks.split()]
+    assert [check for check, fix, details in text.grouped(findings, "warn")] == ["system", "login", "disk", "ports", "internet", "network"]
