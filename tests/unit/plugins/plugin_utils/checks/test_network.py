@@ -30,7 +30,9 @@ def test_attempts_that_are_not_accounted_for_are_not_measured(record, asked):
         network.judge(record(reach={**reach(), "open": 2}), asked())
 
 
-@pytest.mark.parametrize("address", ["localhost", "LOCALHOST.", "127.0.0.1", "127.9.9.9", "127.1", "::1", "0.0.0.0", "::", "::ffff:127.0.0.1"])
+@pytest.mark.parametrize("address", [
+    "localhost", "LOCALHOST.", "127.0.0.1", "127.9.9.9", "127.1", "::1", "0.0.0.0", "::", "::ffff:127.0.0.1",
+])
 def test_an_address_that_leads_each_machine_to_itself(record, asked, address):
     assert network.judge(record(address=address), asked()) == fail(
         f"its address for the others is {address}, which leads each of them to itself", network.FIX_LOOPBACK)
