@@ -66,6 +66,7 @@ class ActionModule(ActionBase):
     def _read_arguments(self) -> None:
         arguments = self.validate_argument_spec(argument_spec={
             "machines": {"type": "list", "elements": "dict", "default": []},
+            "internet_urls": {"type": "list", "elements": "str"},
             "limits": {"type": "dict", "default": {}},
             "sudo": {"type": "bool", "default": True},
             "run": {"type": "str", "default": ""},
@@ -74,6 +75,7 @@ class ActionModule(ActionBase):
         name = str(self._vars.get("inventory_hostname"))
         try:
             self._limits = settings.limits(arguments["limits"], "limits")
+            urls = settings.urls(arguments["internet_urls"], "internet_urls")
         except settings.SettingsError as problem:
             raise AnsibleActionFail(str(problem)) from problem
         machines = arguments["machines"]
@@ -83,7 +85,7 @@ class ActionModule(ActionBase):
                   "internet_urls": list(settings.INTERNET_URLS)}
         # An address that every machine takes for itself would only lead back here; checks/network.py says so.
         self._peers = [machine for machine in machines if machine["machine"] != name and not is_loopback(machine["address"])]
-        self._urls = list(me["internet_urls"])
+        self._urls = list(urls if arguments["internet_urls"] is not None else me["internet_urls"])
         self._local = self._connection.transport == "local"
         self._ask_sudo = arguments["sudo"] and not self._local
         self._record: dict[str, t.Any] = {

@@ -50,10 +50,9 @@ options:
         elements: str
         default: []
   internet_urls:
-    description: The web addresses to ask. The action takes them from this machine's entry in O(machines).
+    description: The web addresses that must answer, instead of those of this machine's entry in O(machines).
     type: list
     elements: str
-    default: ['http://deb.debian.org/']
   sudo:
     description: Whether to ask if the user may use sudo. The controller itself is never asked.
     type: bool
@@ -146,7 +145,7 @@ def main():
                     internet_urls=dict(type="list", elements="str", default=[]),
                 ),
             ),
-            internet_urls=dict(type="list", elements="str", default=["http://deb.debian.org/"]),
+            internet_urls=dict(type="list", elements="str"),
             limits=dict(type="dict", default={}),
             sudo=dict(type="bool", default=True),
             run=dict(type="str", default=""),
@@ -154,7 +153,7 @@ def main():
         supports_check_mode=True,
     )
     # The action sends the other machines only, and every limit.
-    urls, limits = module.params["internet_urls"], module.params["limits"]
+    urls, limits = module.params["internet_urls"] or [], module.params["limits"]
     peers = [{key: peer[key] for key in ("machine", "address", "port")} for peer in module.params["machines"]]
     command_s = limits["command_s"]
     readers = {  # section -> (reader, seconds it may take)
