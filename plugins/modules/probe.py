@@ -99,7 +99,7 @@ record:
     login: {ok: true, user: ops, uid: 1000}
     system: {id: debian, version: "12", name: Debian GNU/Linux 12 (bookworm)}
     architecture: x86_64
-    sudo: {how: nopasswd, slow_s: null}
+    sudo: {how: nopasswd}
     apt: true
     cpus: 4
     cpus_online: 4

@@ -17,7 +17,6 @@ FIX_UNREAD = "Run sudo -k -n true there as the same user and see what it says."
 
 FIX_PASSWORD = "Run with --ask-become-pass, set ansible_become_password, or allow the user sudo without a password."
 FIX_DENIED = "Allow the user sudo (usermod -aG sudo USER, as root), or give the right password as ansible_become_password."
-FIX_SLOW = "See what sudo waits for there: add the machine's own name to /etc/hosts, and look at LDAP or SSSD."
 FIX_MISSING = "Install sudo there as root (apt-get install sudo) and allow the user to use it, or log in as root."
 
 
@@ -26,9 +25,6 @@ def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict | None:
         return None
     sudo = section(record, "sudo", {"how": str})
     why = f": {sudo['reason']}" if isinstance(sudo.get("reason"), str) and sudo["reason"] else ""
-    slow_s = sudo.get("slow_s")
-    if sudo["how"] == "nopasswd" and isinstance(slow_s, (int, float)):
-        return warn(f"sudo works without a password, but takes {slow_s:g} s each time", FIX_SLOW)
     verdicts = {
         "root": ok("logged in as root, sudo is not needed"),
         "nopasswd": ok("sudo without a password"),

@@ -29,7 +29,7 @@ def test_os_release_falls_back_and_needs_an_id(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(("status", "said", "section"), [
-    (0, "", {"how": "nopasswd", "slow_s": None}),
+    (0, "", {"how": "nopasswd"}),
     (1, "sudo: a password is required\n", {"how": "password"}),
     (1, "sudo: interactive authentication is required\n", {"how": "password"}),
     (1, "ops is not in the sudoers file.\n", {"how": "denied", "reason": "ops is not in the sudoers file."}),
@@ -43,21 +43,6 @@ def test_what_sudo_says(monkeypatch, status, said, section):
     monkeypatch.setattr(system, "command", lambda argv, limit_s: asked.append((argv, limit_s)) or (status, "", said))
     assert system.sudo(7) == section
     assert asked == [(["/usr/bin/sudo", "-k", "-n", "true"], 7)]
-
-
-@pytest.mark.parametrize(("sudo_s", "true_s", "slow_s"), [(0.1, 0, None), (10, 0.01, 9.9), (10, 1, None)])
-def test_a_slow_sudo_is_told_from_a_slow_machine(monkeypatch, sudo_s, true_s, slow_s):
-    now = [100.0]
-
-    def command(argv, limit_s):
-        now[0] += sudo_s if argv[0].endswith("sudo") else true_s
-        return 0, "", ""
-
-    monkeypatch.setattr(system.os, "getuid", lambda: 1000)
-    monkeypatch.setattr(system, "find", lambda name: f"/usr/bin/{name}")
-    monkeypatch.setattr(system, "command", command)
-    monkeypatch.setattr(system, "time", types.SimpleNamespace(monotonic=lambda: now[0]))
-    assert system.sudo(20) == {"how": "nopasswd", "slow_s": slow_s}
 
 
 def test_sudo_without_an_answer_that_is_known(monkeypatch):

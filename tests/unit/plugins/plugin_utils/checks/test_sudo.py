@@ -8,8 +8,6 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Unmea
 @pytest.mark.parametrize(("section", "verdict"), [
     ({"how": "root"}, ok("logged in as root, sudo is not needed")),
     ({"how": "nopasswd"}, ok("sudo without a password")),
-    ({"how": "nopasswd", "slow_s": None}, ok("sudo without a password")),
-    ({"how": "nopasswd", "slow_s": 10.1}, warn("sudo works without a password, but takes 10.1 s each time", sudo.FIX_SLOW)),
     ({"how": "password_given"}, ok("sudo asks for a password, and the one given works")),
     ({"how": "password"}, warn("sudo asks for a password and none is given", sudo.FIX_PASSWORD)),
     ({"how": "denied"}, warn("sudo is denied to this user", sudo.FIX_DENIED)),
