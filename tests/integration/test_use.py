@@ -113,6 +113,25 @@ def test_the_report_file_is_for_its_owner_only_and_whole(three, play, tmp_path):
     assert [(path.name, path.stat().st_mode & 0o777) for path in folder.iterdir()] == [("preflight.json", 0o600)]
 
 
+def test_the_probe_alone(three, play, tmp_path):
+    playbook = tmp_path / "play.yml"
+    playbook.write_text("""
+- hosts: n1
+  gather_facts: false
+  tasks:
+    - llmgw.preflight.probe: {internet_urls: [], limits: {command_s: 20}}
+      register: read
+    - ansible.builtin.debug: {msg: "{{ [read.record] | llmgw.preflight.evaluate }}"}
+""")
+    outcome = play(three.inventory(), three, playbook=playbook)
+    assert outcome.rc == 0, outcome.output
+    record = outcome.records()["n1"]
+    assert (record["roles"], record["internet"], record["reach"]["tried"], record["unmeasured"]) == ([], [], 0, {})
+    assert '"worst": "ok"' in outcome.output
+
+
+# From here on with machines of their own.
+
 def test_a_password_that_is_given_is_tried_and_never_shown(make_lab, play):
     lab = make_lab({"defaults": {"groups": ["node"], "sudo": "password"}, "hosts": [{"name": "right"}, {"name": "wrong"}]})
     inventory = lab.inventory()
@@ -142,20 +161,3 @@ def test_reading_leaves_nothing_on_a_machine(make_lab, play):
         newer = lab.exec(machine, "find / -path /proc -prune -o -path /sys -prune -o -newer /marker -print").stdout.split()
         assert set(newer) <= by_the_system, machine
         assert "python" not in lab.exec(machine, "ps -A -o comm").stdout
-
-
-def test_the_probe_alone(three, play, tmp_path):
-    playbook = tmp_path / "play.yml"
-    playbook.write_text("""
-- hosts: n1
-  gather_facts: false
-  tasks:
-    - llmgw.preflight.probe: {internet_urls: [], limits: {command_s: 20}}
-      register: read
-    - ansible.builtin.debug: {msg: "{{ [read.record] | llmgw.preflight.evaluate }}"}
-""")
-    outcome = play(three.inventory(), three, playbook=playbook)
-    assert outcome.rc == 0, outcome.output
-    record = outcome.records()["n1"]
-    assert (record["roles"], record["internet"], record["reach"]["tried"], record["unmeasured"]) == ([], [], 0, {})
-    assert '"worst": "ok"' in outcome.output
