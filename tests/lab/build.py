@@ -38,7 +38,7 @@ def main(labdir):
         os.write(ready, b"y")
         os.close(ready)
         web.serve_forever()
-    except BaseException as exc:  # noqa: BLE001  a child may never go on with its parent's work
+    except BaseException as exc:  # a child may never go on with its parent's work
         sys.stderr.write(_words(exc) + "\n")
     finally:
         os._exit(1)
@@ -78,7 +78,7 @@ def _in_parallel(hosts, work):
             try:
                 work(host)
                 os._exit(0)
-            except BaseException as exc:  # noqa: BLE001  as above
+            except BaseException as exc:  # as above
                 sys.stderr.write(f"{host['name']}: {_words(exc)}\n")
             finally:
                 os._exit(1)
@@ -104,7 +104,7 @@ def _bring_up(host, hosts, labdir, cgroups, controller):
             system.record(f"{labdir}/hosts/{host['name']}")
             os.close(told)
             boot.become_init(host, root, sockets, ready)
-        except BaseException as exc:  # noqa: BLE001  as above
+        except BaseException as exc:  # as above
             os.write(ready, _words(exc).encode())
         finally:
             os._exit(1)
