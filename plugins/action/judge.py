@@ -26,6 +26,9 @@ class ActionModule(ActionBase):
         records, waiting = [], []
         for machine in plan["machines"]:
             name = machine["machine"]
+            if not machine["examined"]:
+                waiting.append({"machine": name, "why": "limit"})
+                continue
             result = left_by_probe(task_vars["hostvars"], name)
             # With serial: of a batch before this one, or of one that has not come. One that Ansible dropped is of neither.
             other_batch = (plan["batches"] and name in task_vars["ansible_play_hosts"]
@@ -34,7 +37,7 @@ class ActionModule(ActionBase):
             if result and (result["run"] == plan["run"] or of_other_batch):
                 records.append(result["record"])
             elif other_batch:
-                waiting.append(name)
+                waiting.append({"machine": name, "why": "batch"})
             else:
                 records.append({**machine, "login": {"ok": False, "reason": NOT_READ, "cause": "not_read"}})
         try:

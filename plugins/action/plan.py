@@ -37,6 +37,9 @@ class ActionModule(ActionBase):
         if strategy.rpartition(".")[2].endswith(("free", "host_pinned")):
             problems[f"the strategy of this play is {strategy}: it lets the first machine go on before the others are read, so "
                      "they can not be judged together. Put the preflight in a play of its own with strategy: linear."] = []
+        if self._task.delegate_to:
+            problems[f"the preflight is delegated to {self._task.delegate_to} (delegate_to): then that machine would be read in place "
+                     "of each of these. Take delegate_to away."] = []
 
         def settle(check: t.Callable[..., t.Any], *given: t.Any, machine: str | None = None) -> t.Any:
             try:
@@ -58,13 +61,15 @@ class ActionModule(ActionBase):
         machines = []
         known = needs or settings.NEEDS
         port = self._task.port or C.DEFAULT_REMOTE_PORT
-        for name in task_vars["ansible_play_hosts_all"]:
+        examined = dict.fromkeys(task_vars["ansible_play_hosts_all"])
+        for name in [*examined, *self._beyond_the_limit(task_vars, examined)]:
             own = self._variables_of(name, task_vars, problems)
             if own is None:
                 continue
             address = own["preflight_address"] or own["ansible_host"] or own["ansible_ssh_host"] or name
             machines.append({
                 "machine": str(name),
+                "examined": name in examined,
                 "address": settle(settings.address, address, "preflight_address", machine=name),
                 "port": settle(settings.port, own["preflight_port"] or own["ansible_port"] or own["ansible_ssh_port"] or port,
                                "preflight_port", machine=name),
@@ -94,6 +99,14 @@ class ActionModule(ActionBase):
             "report_formats": list(formats),
             "_ansible_verbose_override": True,
         }
+
+    def _beyond_the_limit(self, task_vars: dict[str, t.Any], examined: t.Container[str]) -> list[str]:
+        """The machines of the play that --limit leaves out: those that are examined must reach them all the same."""
+        if not task_vars.get("ansible_limit"):
+            return []
+        pattern = self._templar.template(self._task.get_play().hosts)
+        hosts = task_vars["hostvars"]._inventory.get_hosts(pattern, ignore_limits=True, ignore_restrictions=True)
+        return [host.name for host in hosts if host.name not in examined]
 
     def _variables_of(self, name: str, task_vars: dict[str, t.Any], problems: dict[str, list[str]]) -> dict[str, t.Any] | None:
         """One machine's own variables, as a task of this play on that machine would see them.

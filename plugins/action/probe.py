@@ -84,7 +84,10 @@ class ActionModule(ActionBase):
             me = {"address": self._templar.template(self._vars.get("ansible_host")) or name, "roles": [], "serves": [],
                   "internet_urls": list(settings.INTERNET_URLS)}
         # An address that every machine takes for itself would only lead back here; checks/network.py says so.
-        self._peers = [machine for machine in machines if machine["machine"] != name and not is_loopback(machine["address"])]
+        self._peers = [
+            {key: machine[key] for key in ("machine", "address", "port") if key in machine}
+            for machine in machines if machine["machine"] != name and not is_loopback(machine["address"])
+        ]
         self._urls = list(urls if arguments["internet_urls"] is not None else me["internet_urls"])
         self._local = self._connection.transport == "local"
         self._ask_sudo = arguments["sudo"] and not self._local

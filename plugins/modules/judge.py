@@ -7,7 +7,7 @@ short_description: Judge all machines of the play together
 description:
   - Takes the record that P(llmgw.preflight.probe#module) left for each machine in the variable C(preflight_probe), and applies the rules.
   - A machine of the plan without a record is not passed over. It has a failure of the check C(login), or is named under
-    RV(not_examined) when its batch (C(serial)) has not come yet.
+    RV(not_examined) when its batch (C(serial)) has not come yet or C(--limit) leaves it out.
   - Runs on the controller only, and once for all machines; use it with C(run_once).
 author: llmgw (@llmgw)
 options:
@@ -58,8 +58,9 @@ findings:
   returned: success
   sample: [{machine: db1, check: disk, level: fail, detail: 12 GB free on / (needs 30), fix: "Free space on /."}]
 not_examined:
-  description: The machines whose batch has not come yet.
+  description: The machines that were not read, and why, C(batch) or C(limit).
   type: list
-  elements: str
+  elements: dict
   returned: success
+  sample: [{machine: db2, why: limit}]
 """

@@ -73,12 +73,14 @@ superseded:
   elements: str
   returned: success
 machines:
-  description: All machines of the play, in the order of the inventory.
+  description:
+    - All machines of the play, in the order of the inventory, and after them those that C(--limit) leaves out, with C(examined) false.
   type: list
   elements: dict
   returned: success
   sample:
     - machine: db1
+      examined: true
       address: 10.0.0.5
       port: 22
       roles: [database]

@@ -34,6 +34,10 @@ options:
         description: Its SSH port.
         type: int
         default: 22
+      examined:
+        description: Whether it is read too, and not only tried to be reached.
+        type: bool
+        default: true
       roles:
         description: The ids of its roles.
         type: list
@@ -140,6 +144,7 @@ def main():
                     machine=dict(type="str", required=True),
                     address=dict(type="str", required=True),
                     port=dict(type="int", default=22),
+                    examined=dict(type="bool", default=True),
                     roles=dict(type="list", elements="str", default=[]),
                     serves=dict(type="list", elements="dict", default=[]),
                     internet_urls=dict(type="list", elements="str", default=[]),

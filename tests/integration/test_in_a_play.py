@@ -123,10 +123,24 @@ def test_two_plays_with_different_machines(lab, run):
     assert [machine["machine"] for machine in outcome.report["machines"]] == ["c", "d"]
 
 
-def test_a_limit_looks_at_those_machines_only(lab, run):
-    outcome = run(healthy(lab), preflight(), arguments="--limit b,c")
+def test_a_limit_examines_those_machines_only_but_tries_to_reach_the_others(lab, run):
+    outcome = run(lab.inventory(), preflight(), arguments="--limit b,c")
+    assert outcome.rc == 2
     assert [machine["machine"] for machine in outcome.report["machines"]] == ["b", "c"]
-    assert outcome.records()["b"]["reach"]["tried"] == 1
+    assert outcome.report["not_examined"] == [{"machine": "dead", "why": "limit"}, {"machine": "d", "why": "limit"}]
+    told = f"does not reach dead ({lab.host('dead')['ip']} port 22: refused)"
+    assert {at: finding["detail"] for at, finding in outcome.findings().items() if finding["level"] != "ok"} == {
+        ("b", "network"): told, ("c", "network"): told}
+    assert outcome.records()["b"]["reach"]["tried"] == 3
+    assert "not examined (--limit leaves them out), only tried from the others: dead, d" in outcome.output
+
+
+def test_a_limit_within_the_machines_of_the_play(lab, run):
+    """What this play is not about is not tried, whatever the limit."""
+    outcome = run(lab.inventory(), preflight(hosts="b,c,d"), arguments="--limit b,c")
+    assert outcome.rc == 0, outcome.output
+    assert outcome.report["not_examined"] == [{"machine": "d", "why": "limit"}]
+    assert outcome.records()["b"]["reach"]["tried"] == 2
 
 
 def test_twice_in_one_play(lab, run):

@@ -10,6 +10,10 @@ from collections.abc import Iterable, Sequence
 from ..model import Level
 
 LEVELS = {str(level): level for level in Level}
+NOT_EXAMINED = {
+    "batch": "not examined yet, since their batch has not come",
+    "limit": "not examined (--limit leaves them out), only tried from the others",
+}
 NAMES_MOST = 8  # machines named in one line before the rest is only counted
 TEXT_MOST = 400  # characters of one detail; what comes from a machine may be of any length
 CHECK_WIDTH = 13  # the longest id (architecture) and a space
@@ -88,9 +92,10 @@ def clean(text: t.Any, most: int = TEXT_MOST) -> str:
 
 
 def _notes(report: dict[str, t.Any]) -> Iterable[str]:
-    waiting = report.get("not_examined") or []
-    if waiting:
-        yield f"not examined yet, since their batch has not come: {names(waiting)}"
+    for why, words in NOT_EXAMINED.items():
+        waiting = [entry["machine"] for entry in report.get("not_examined", ()) if entry["why"] == why]
+        if waiting:
+            yield f"{words}: {names(waiting)}"
     without = [machine["machine"] for machine in report["machines"] if not machine["roles"]]
     if without:
         yield (f"no role, so nothing is asked of CPUs, memory, disk and ports: {names(without)} "

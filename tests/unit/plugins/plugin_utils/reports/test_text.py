@@ -26,7 +26,7 @@ REPORT = {
         finding("n1", "disk", "ok", "99 GB free on / (needs 0)"),
         finding("n1", "time_sync", "warn", "not synchronised", "Install chrony."),
     ],
-    "not_examined": ["n2"],
+    "not_examined": [{"machine": "n2", "why": "batch"}, {"machine": "n3", "why": "limit"}, {"machine": "n4", "why": "limit"}],
 }
 SHOWN = """
 FAIL  login        db2: Connection refused
@@ -38,6 +38,8 @@ FAIL  disk         db1: 12 GB free on / (needs 30)
 WARN  time_sync    db1, n1: not synchronised
                    -> Install chrony.
 note  not examined yet, since their batch has not come: n2
+note  not examined (--limit leaves them out), only tried from the others: n3,
+      n4
 note  no role, so nothing is asked of CPUs, memory, disk and ports: n1 (put them
       in a group that is called like a role, or set preflight_roles)
 """
