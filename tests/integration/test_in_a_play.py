@@ -132,7 +132,7 @@ def test_a_limit_examines_those_machines_only_but_tries_to_reach_the_others(lab,
     assert {at: finding["detail"] for at, finding in outcome.findings().items() if finding["level"] != "ok"} == {
         ("b", "network"): told, ("c", "network"): told}
     assert outcome.records()["b"]["reach"]["tried"] == 3
-    assert "not examined (--limit leaves them out), only tried from the others: dead, d" in outcome.output
+    assert "not examined, since --limit leaves them out; only tried: dead, d" in outcome.output
 
 
 def test_a_limit_within_the_machines_of_the_play(lab, run):

@@ -12,7 +12,7 @@ from ..model import Level
 LEVELS = {str(level): level for level in Level}
 NOT_EXAMINED = {
     "batch": "not examined yet, since their batch has not come",
-    "limit": "not examined (--limit leaves them out), only tried from the others",
+    "limit": "not examined, since --limit leaves them out; only tried",
 }
 NAMES_MOST = 8  # machines named in one line before the rest is only counted
 TEXT_MOST = 400  # characters of one detail; what comes from a machine may be of any length

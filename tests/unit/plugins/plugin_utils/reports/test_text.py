@@ -38,8 +38,7 @@ FAIL  disk         db1: 12 GB free on / (needs 30)
 WARN  time_sync    db1, n1: not synchronised
                    -> Install chrony.
 note  not examined yet, since their batch has not come: n2
-note  not examined (--limit leaves them out), only tried from the others: n3,
-      n4
+note  not examined, since --limit leaves them out; only tried: n3, n4
 note  no role, so nothing is asked of CPUs, memory, disk and ports: n1 (put them
       in a group that is called like a role, or set preflight_roles)
 """
@@ -62,7 +61,7 @@ def test_everything():
 
 def test_levels_colour_their_lines_and_fixes_stay_plain():
     levels = [level for level, line in text.lines(REPORT) if line]
-    assert levels == ["fail", None, None, "fail", "fail", None, "warn", None, None, None, None, "ok", "fail"]
+    assert levels == ["fail", None, None, "fail", "fail", None, "warn", None, None, None, None, None, "ok", "fail"]
 
 
 @pytest.mark.parametrize("width", [20, 60, 79, 200, 1000])
