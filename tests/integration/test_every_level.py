@@ -34,6 +34,7 @@ SPEC = {
 }
 
 
+@pytest.mark.core
 def test_the_whole_report(make_lab, play):
     lab = make_lab(SPEC)
     inventory = lab.inventory(secrets=False)

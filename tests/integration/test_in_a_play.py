@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.core
 ROLE = {"ansible.builtin.import_role": {"name": "llmgw.preflight.preflight"}}
 INCLUDED = {"ansible.builtin.include_role": {"name": "llmgw.preflight.preflight"}}
 INSTALL = {"ansible.builtin.debug": {"msg": "INSTALLING"}}

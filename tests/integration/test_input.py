@@ -39,6 +39,7 @@ def message_of(outcome):
     return failed
 
 
+@pytest.mark.core
 @pytest.mark.parametrize("case", CASES)
 def test_one_clear_error_and_nothing_is_read(play, case):
     variables, message = CASES[case]
@@ -49,6 +50,7 @@ def test_one_clear_error_and_nothing_is_read(play, case):
     assert outcome.records() == {}
 
 
+@pytest.mark.core
 @pytest.mark.parametrize(("text", "variables", "pattern"), [
     ("all: {hosts: {a: {}, ", {}, "all"),
     ("all: {hosts: {}}", {}, "all"),
@@ -77,6 +79,7 @@ def test_a_folder_that_can_not_be_written_still_shows_the_report(play):
     assert message_of(outcome).startswith("The report could not be written to /dev/null/reports/preflight.json: Not a directory.")
 
 
+@pytest.mark.core
 def test_the_role_itself_refuses_a_wrong_type(play, tmp_path):
     playbook = tmp_path / "play.yml"
     playbook.write_text("- hosts: all\n  gather_facts: false\n  roles: [llmgw.preflight.preflight]\n")
@@ -86,6 +89,7 @@ def test_the_role_itself_refuses_a_wrong_type(play, tmp_path):
     assert outcome.records() == {}
 
 
+@pytest.mark.core
 @pytest.mark.parametrize("strategy", ["free", "ansible.builtin.host_pinned"])
 def test_a_strategy_that_judges_before_all_are_read_is_refused(play, tmp_path, strategy):
     playbook = tmp_path / "play.yml"

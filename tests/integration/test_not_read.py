@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import login
 
+pytestmark = pytest.mark.core
 PYTHON = "/usr/bin/python3"
 
 

@@ -9,6 +9,7 @@ import re
 
 import pytest
 
+pytestmark = pytest.mark.core
 SUDO = "/usr/bin/sudo"
 PYTHON = "/usr/bin/python3"
 

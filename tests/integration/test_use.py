@@ -24,6 +24,7 @@ def screen(outcome):
     return re.split(r"\n(?:ok: \[|\[ERROR\]|fatal: )", plain.split("Show the report] ", 1)[1].partition("\n")[2], maxsplit=1)[0]
 
 
+@pytest.mark.core
 def test_the_screen(three, play):
     shown = screen(play(three.inventory(), three))
     assert [line for line in shown.splitlines() if line and not line.startswith("Report written to ")] == [
@@ -47,6 +48,7 @@ def test_everything_on_the_screen_with_v_and_no_wall_of_json(three, play):
     assert max(map(len, outcome.output.splitlines())) < 500
 
 
+@pytest.mark.core
 @pytest.mark.parametrize(("settings", "coloured"), [
     ({"ANSIBLE_FORCE_COLOR": "1", "ANSIBLE_NOCOLOR": "0"}, True),
     ({"NO_COLOR": "1", "ANSIBLE_NOCOLOR": "1", "ANSIBLE_FORCE_COLOR": "0"}, False),
@@ -87,6 +89,7 @@ PLAY = """
 """
 
 
+@pytest.mark.core
 def test_variables_of_play_and_task_count_for_each_machine_and_the_report_is_a_fact(three, play, tmp_path):
     playbook = tmp_path / "play.yml"
     playbook.write_text(PLAY)
@@ -113,6 +116,7 @@ def test_the_report_file_is_for_its_owner_only_and_whole(three, play, tmp_path):
     assert [(path.name, path.stat().st_mode & 0o777) for path in folder.iterdir()] == [("preflight.json", 0o600)]
 
 
+@pytest.mark.core
 def test_the_probe_alone(three, play, tmp_path):
     playbook = tmp_path / "play.yml"
     playbook.write_text("""
@@ -132,6 +136,7 @@ def test_the_probe_alone(three, play, tmp_path):
 
 # From here on with machines of their own.
 
+@pytest.mark.core
 def test_a_password_that_is_given_is_tried_and_never_shown(make_lab, play):
     lab = make_lab({"defaults": {"groups": ["node"], "sudo": "password"}, "hosts": [{"name": "right"}, {"name": "wrong"}]})
     inventory = lab.inventory()
