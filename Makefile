@@ -14,10 +14,10 @@ export INVENTORY
 export ANSIBLE_COLLECTIONS_PATH := $(CURDIR)/.collections:$(THEIRS)
 
 .NOTPARALLEL: # the stages of `make test` keep their order
-.PHONY: help preflight inventory collection packages ruff mypy ansible-lint lint sanity unit lab integration pytest test clean
+.PHONY: help preflight inventory collection packages ruff mypy ansible-lint lint sanity unit lab integration pytest cores all-cores test test-all clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 preflight: inventory $(VENV)/installed collection ## check the machines of INVENTORY; ARGS go to ansible-playbook
 	@$(BIN)/ansible-playbook playbooks/preflight.yml -i "$$INVENTORY" $(value ARGS)
@@ -27,7 +27,11 @@ inventory:
 	  echo "There is no inventory $$INVENTORY. Name a file, a folder, or hosts with a comma: make preflight INVENTORY=host1," >&2; \
 	  exit 2; };; esac
 
-test: lint sanity pytest ## everything: lint, sanity, pytest
+test: lint sanity pytest cores ## lint, sanity, pytest, cores
+test-all: lint sanity pytest all-cores ## the same, with all of unit and integration on each series of ansible-core
+ifneq ($(filter test-all,$(MAKECMDGOALS)),)
+MAKEFLAGS += --keep-going # shows all faults at once
+endif
 
 lint: ruff mypy ansible-lint ## ruff, mypy and ansible-lint
 
@@ -54,6 +58,10 @@ pytest: packages ## pytest over all of tests
 unit lab integration pytest: $(VENV)/installed-dev collection
 	@echo "== pytest"
 	@$(BIN)/python -m pytest $(if $(filter pytest,$@),,tests/$@) $(value ARGS)
+
+cores: ## unit and the core set of integration, on the oldest and the newest ansible-core that can run here
+cores all-cores: $(VENV)/installed-dev collection packages
+	@$(BIN)/python tests/tools/cores.py $(if $(filter cores,$@),ends,all) $(value ARGS)
 
 packages: | $(BIN)/python
 	@$(BIN)/python tests/tools/debian.py
