@@ -48,7 +48,8 @@ class ActionModule(ActionBase):
             self._not_read(login.reason_of(said) or type(problem).__name__, login.cause_of(said))
         else:
             self._read_clock()
-            if self._record.get("sudo") == {"how": "password"}:
+            sudo = self._record.get("sudo")
+            if isinstance(sudo, dict) and sudo.get("how") == "password":
                 self._try_password()
             self._record["unmeasured"] = {
                 name: self._unmeasured.get(name, "it was not asked for") for name in SECTIONS if name not in self._record
@@ -242,8 +243,9 @@ class ActionModule(ActionBase):
         self._connection.set_become_plugin(plugin)
         try:
             with deadline(self._left(2 * self._limits["command_s"])):
-                answer = self._low_level_execute_command("true")
-            works, said = answer.get("rc") == 0, str(answer.get("stderr") or answer.get("stdout") or "")
+                answer = self._low_level_execute_command("id -u")
+            works = answer.get("rc") == 0 and str(answer.get("stdout") or "").split()[-1:] == ["0"]
+            said = str(answer.get("stderr") or answer.get("stdout") or "")
         except OutOfTime:
             self._record.pop("sudo")
             self._unmeasured["sudo"] = "no answer after the password was given"

@@ -83,13 +83,38 @@ class Try(threading.Thread):
             self.ok = True
         except HTTPError as answer:  # any answer of the mirror itself shows that it is reached
             answer.close()
-            self.ok = not (proxy and (answer.code in PROXY_REFUSED or answer.code >= 500))
-            self.stage, self.reason = "http", "the proxy answers %d %s" % (answer.code, answer.reason)
+            self.stage = "http"
+            if proxy:
+                self.ok = answer.code not in PROXY_REFUSED and answer.code < 500
+                self.reason = "the proxy answers %d %s" % (answer.code, answer.reason)
+            else:
+                self.reason = self.portal(opener, answer)
+                self.ok = not self.reason
         except URLError as error:
             self.fail(error.reason, proxy)
         except Exception as error:  # read timeouts, and whatever http.client makes of an odd answer
             self.stage = self.stage if isinstance(error, socket.gaierror) else "http"
             self.fail(error, proxy)
+
+    def portal(self, opener, answer):
+        """What shows that something in between answers in the mirror's place, to have somebody log in first; None if nothing does.
+
+        A mirror may send its callers elsewhere, but not those that ask it for a name that nobody can have (RFC 6761).
+        """
+        if answer.code == 511:  # RFC 6585
+            return "something in between asks for a login (511 %s)" % answer.reason
+        elsewhere = _host_of(answer)
+        if elsewhere in (None, urlsplit(self.url).hostname):
+            return None
+        try:
+            opener.open(Request(self.url, method="HEAD", headers={"Host": "nobody.invalid"}), timeout=self.limit_s).close()
+        except HTTPError as other:
+            other.close()
+            if _host_of(other) == elsewhere:
+                return "something in between sends every caller to %s" % elsewhere
+        except Exception:  # no portal would leave a caller without an answer
+            pass
+        return None
 
     def fail(self, error, proxy):
         if isinstance(error, ssl.SSLError):
@@ -104,6 +129,14 @@ class Try(threading.Thread):
                 self.stage = "http"
         for secret in _secrets_of(proxy):
             self.reason = self.reason.replace(secret, "***")
+
+
+def _host_of(answer):
+    """Where an answer sends its caller, if anywhere."""
+    try:
+        return urlsplit(answer.headers.get("Location") or "").hostname
+    except ValueError:  # no address at all
+        return None
 
 
 def _telling(kind, attempt):
@@ -141,8 +174,10 @@ class _Https(HTTPSHandler):
 
 
 class _NoRedirect(HTTPRedirectHandler):
-    def redirect_request(self, *arguments):
-        return None  # a redirect is an answer
+    def http_error_302(self, *arguments):
+        return None  # a redirect is an answer, wherever it leads
+
+    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
 
 
 def apt_proxy(scheme, host, limit_s):

@@ -3,7 +3,9 @@
 
 import os
 import pwd
+import re
 import shlex
+import time
 
 from ansible.module_utils.facts.hardware.linux import LinuxHardware
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import (
@@ -69,23 +71,38 @@ def apt():
 def sudo(limit_s):
     """How this user becomes root. Asked once: each refusal may be mailed to root.
 
-    -k: a password that was typed a minute ago does not count, and none is remembered.
+    -k: a password that was typed a minute ago does not count, and none is remembered. id -u: it may say yes and not do it.
+    waited_s is the least time for which sudo did not run though the machine would have let it; absent where that can't be told.
     """
     if os.getuid() == 0:
         return {"how": "root"}
     path = find("sudo")
     if not path:
         return {"how": "missing"}
-    status, out, err = command([path, "-k", "-n", "true"], limit_s)
-    if status == 0:
-        return {"how": "nopasswd"}
+    begun, busy = time.monotonic(), pressure_s()
+    status, out, err = command([path, "-k", "-n", "id", "-u"], limit_s)
+    waited = {} if busy is None else {"waited_s": round(max(0.0, time.monotonic() - begun - (pressure_s() - busy)), 1)}
+    if status == 0 and out.strip() == "0":
+        return dict(waited, how="nopasswd")
     said = err.lower()
     # sudo, and sudo-rs in its versions up to and since 0.2.6
     if "password is required" in said or "authentication is required" in said:
-        return {"how": "password"}
+        return dict(waited, how="password")
     if "not in the sudoers" in said or "may not run" in said or "not allowed" in said or "i'm sorry" in said:
-        return {"how": "denied", "reason": first_line(err)}
-    raise Unmeasured("sudo -k -n true: %s" % (first_line(err) or "exit status %d" % status))
+        return dict(waited, how="denied", reason=first_line(err))
+    raise Unmeasured("sudo -k -n id -u: %s" % (first_line(err) or first_line(out) or "exit status %d" % status))
+
+
+def pressure_s():
+    """Seconds so far in which any program waited for CPU, memory or disk, added up; None where the kernel does not tell.
+
+    See accounting/psi.rst of the kernel. In all other time, one that does not get on waits for something else.
+    """
+    try:
+        told = [re.search(r"^some .*total=(\d+)$", text_of("/proc/pressure/" + kind), re.M) for kind in ("cpu", "memory", "io")]
+    except Unmeasured:
+        return None
+    return sum(int(found.group(1)) for found in told) / 1e6 if all(told) else None
 
 
 def cpus(module):

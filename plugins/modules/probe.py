@@ -103,11 +103,13 @@ record:
     login: {ok: true, user: ops, uid: 1000}
     system: {id: debian, version: "12", name: Debian GNU/Linux 12 (bookworm)}
     architecture: x86_64
-    sudo: {how: nopasswd}
+    sudo: {how: nopasswd, waited_s: 0.0}
     apt: true
+    package_locks: []
     cpus: 4
     cpus_online: 4
     memory_mb: 7950
+    confinement: {cpus: null, memory_mb: null}
     disks: [{path: /, mount: /, free_bytes: 46523842560}]
     silent_mounts: []
     clock: {offset_s: 0.0031, error_s: 0.008}
@@ -125,9 +127,11 @@ STARTED = time.time()
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.llmgw.preflight.plugins.module_utils import system
+from ansible_collections.llmgw.preflight.plugins.module_utils.confinement import confinement
 from ansible_collections.llmgw.preflight.plugins.module_utils.disks import disks, silent_mounts
 from ansible_collections.llmgw.preflight.plugins.module_utils.internet import internet
 from ansible_collections.llmgw.preflight.plugins.module_utils.listening import listening
+from ansible_collections.llmgw.preflight.plugins.module_utils.package_locks import package_locks
 from ansible_collections.llmgw.preflight.plugins.module_utils.reach import reach
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import read_all
 from ansible_collections.llmgw.preflight.plugins.module_utils.time_sync import time_sync
@@ -166,9 +170,11 @@ def main():
         "system": (system.system, command_s),
         "architecture": (system.architecture, command_s),
         "apt": (system.apt, command_s),
+        "package_locks": (package_locks, command_s),
         "cpus": (lambda: system.cpus(module), command_s),
         "cpus_online": (system.cpus_online, command_s),
         "memory_mb": (lambda: system.memory_mb(module), command_s),
+        "confinement": (confinement, command_s),
         "disks": (lambda: disks(["/"]), command_s),
         "silent_mounts": (lambda: silent_mounts(command_s), 2 * command_s),
         "time_sync": (lambda: time_sync(command_s), 3 * command_s),

@@ -13,8 +13,8 @@ import math
 import typing as t
 
 OF_THE_MODULE = (
-    "login", "system", "architecture", "sudo", "apt", "cpus", "cpus_online", "memory_mb", "disks", "silent_mounts", "time_sync",
-    "listening", "internet", "reach",
+    "login", "system", "architecture", "sudo", "apt", "package_locks", "cpus", "cpus_online", "memory_mb", "confinement", "disks",
+    "silent_mounts", "time_sync", "listening", "internet", "reach",
 )
 SECTIONS = (*OF_THE_MODULE, "clock")  # every section of a record that is either there or unmeasured
 

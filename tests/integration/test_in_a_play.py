@@ -147,7 +147,7 @@ def test_a_limit_within_the_machines_of_the_play(lab, run):
 def test_twice_in_one_play(lab, run):
     outcome = run(healthy(lab), preflight([ROLE, ROLE]))
     assert outcome.rc == 0, outcome.output
-    assert outcome.output.count("3 machines, 36 checks: 0 fail, 0 warn, 36 ok.") == 2
+    assert outcome.output.count("3 machines, 42 checks: 0 fail, 0 warn, 42 ok.") == 2
 
 
 def test_as_a_pre_task_it_changes_nothing_and_leaves_facts_alone(lab, run):

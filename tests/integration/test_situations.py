@@ -1,11 +1,15 @@
 """Situations that machines get into, from public bug reports; a row each: what is done, and what must be reported.
 
-A is ansible/ansible. Whatever a row does not name must be ok.
+A is ansible/ansible. Whatever a row does not name must be ok. What is done is fields of the lab, and `background`, a command that root
+runs on the machine meanwhile.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
+import subprocess
+import time
 
 import pytest
 
@@ -23,6 +27,8 @@ def os_release(text):
 
 
 JSON_NOISE = 'echo "{\\"sections\\": {\\"login\\": {\\"ok\\": true}}, \\"cpus\\": 99}"'
+IDLE = {f"pressure/{kind}": "some avg10=0.00 avg60=0.00 avg300=0.00 total=5\n" for kind in ("cpu", "memory", "io")}
+HOLD = "import fcntl, time; file = open('/var/lib/dpkg/lock-frontend', 'w'); fcntl.lockf(file, fcntl.LOCK_EX); time.sleep(999)"
 HOSTILE = "{{ lookup('pipe','id') }}<b>\x1b[2J"
 TESTED = r"tested: ubuntu 22\.04, 24\.04; debian 12"
 SUPPORTED = r"supported: ubuntu 22\.04, 24\.04; debian 12"
@@ -33,16 +39,35 @@ ROWS = {
     "dead mount": ({"hang_mount": "/nfs"}, {
         "disk": ("warn", r"60 GB free on / \(needs 20\), but a mount does not answer: /nfs \(.+\)")}),
     # A#51504, lxc/lxcfs#181
+    # FootprintAI/Containarium#1019
+    "a quota of CPU": ({"cgroup": {"cpu.max": "150000 100000\n"}}, {
+        "limits": ("fail", r"held by a control group to 1\.5 CPUs \(shows 2, needs 2\)")}),
+    "a slice with little memory": ({"cgroup": {"system.slice/memory.max": "4294967296\n"}}, {
+        "limits": ("warn", r"held by a control group to 4096 MB of memory \(shows 8192, needs 3500\)")}),
     "one cpu of them": ({"cpus": 1}, {"cpus": ("warn", r"1 usable \(needs 2\)")}),
     # redhat-cop/automate-tower#7
     "a 4 GB machine": ({"mem_mb": 3800}, {}),
     # A#1609
     "noexec temp": ({"tmp_noexec": True}, {}),
-    "another shell": ({"login_shell": "/bin/dash"}, {}),
-    # A#33699
-    "slow sudo": ({"files": program("/usr/local/bin/sudo", "sleep 9", f"exec {SUDO} \"$@\"")}, {}),
+    # A#79054, A#14309
+    "dash": ({"login_shell": "/bin/dash"}, {}),
+    "fish": ({"login_shell": "/usr/bin/fish"}, {}),
+    "tcsh": ({"login_shell": "/usr/bin/tcsh"}, {}),
+    "csh": ({"login_shell": "/bin/csh"}, {}),
+    # A#51663
+    "upgrading itself": ({"background": ["python3", "-c", HOLD]}, {
+        "apt_ready": ("warn", r"/var/lib/dpkg/lock-frontend is held by python3(\.\d+)? \(process \d+\)")}),
+    # A#33699; the machine says that it is idle, however busy the box is
+    "slow sudo": ({"files": program("/usr/local/bin/sudo", "sleep 9", f"exec {SUDO} \"$@\""), "proc": IDLE}, {
+        "sudo": ("warn", r"sudo without a password, but it waits for \d+\.\d s each time")}),
+    "sudo that lies": ({"files": program("/usr/local/bin/sudo", "exit 0")}, {
+        "sudo": ("warn", r"could not be read: sudo -k -n id -u: exit status 0")}),
+    "sudo-rs": ({"files": program("/usr/local/bin/sudo", "echo 'sudo: interactive authentication is required' >&2; exit 1")}, {
+        "sudo": ("warn", r"sudo asks for a password and none is given")}),
+    "sudo for one command": ({"sudo": "denied", "files": {"/etc/sudoers.d/one": "ops ALL=(root) NOPASSWD: /usr/bin/apt-get\n"}}, {
+        "sudo": ("warn", r"sudo asks for a password and none is given")}),
     "sudo that says nothing": ({"files": program("/usr/local/bin/sudo", "exit 1")}, {
-        "sudo": ("warn", r"could not be read: sudo -k -n true: exit status 1")}),
+        "sudo": ("warn", r"could not be read: sudo -k -n id -u: exit status 1")}),
     "sudo that lectures": ({"sudo": "password", "files": {"/etc/sudoers.d/zz": "Defaults lecture=always\n"}}, {}),
     "no sudo": ({"sudo": "missing"}, {"sudo": ("warn", r"sudo is not installed and the user is not root")}),
     "no rule for sudo": ({"sudo": "denied"}, {"sudo": ("warn", r"sudo asks for a password and none is given")}),
@@ -57,6 +82,17 @@ ROWS = {
     "one address": ({"listen": ["127.0.0.1:2379"], "groups": ["etcd_witness"]}, {
         "ports": ("warn", r"in use: 2379 by user root on 127\.0\.0\.1")}),
     "ipv6 only": ({"listen": ["[::1]:2380"], "groups": ["etcd_witness"]}, {"ports": ("warn", r"in use: 2380 by user root on ::1")}),
+    # learningequality/kolibri#6434, apprenda/kismatic#928: our own service, named where it can be
+    "its own service": ({"listen": [{"port": 8080, "name": "llmgw"}], "groups": ["control_plane"], "vars": {"ansible_user": "root"},
+                         "files": {"/root/.ssh/authorized_keys": {"link": "/home/ops/.ssh/authorized_keys"}},
+                         "sshd": ["PermitRootLogin prohibit-password", "StrictModes no"]}, {
+        "ports": ("warn", r"in use: 8080 by llmgw on 0\.0\.0\.0, ::")}),
+    # kubernetes/kubernetes#34893
+    "a port that only root may open": ({"vars": {"preflight_roles": ["proxy"]}}, {}),
+    # manala/ansible-roles#406
+    "another name of an architecture": ({"arch": "arm64"}, {}),
+    "an unknown architecture": ({"arch": "riscv64"}, {
+        "architecture": ("fail", r"riscv64 is not supported \(supported: x86_64, aarch64\)")}),
     "udp only": ({"listen": ["udp:2380"], "groups": ["etcd_witness"]}, {}),
     # rocknsm/rock#458
     "no default route": ({"gateway": False, "internet": True}, {}),
@@ -84,10 +120,17 @@ ROWS = {
 @pytest.fixture(scope="module")
 def outcome(make_lab, play):
     names = {name.replace(" ", "-").replace(",", ""): name for name in ROWS}
+    background = {short: ROWS[name][0]["background"] for short, name in names.items() if "background" in ROWS[name][0]}
     lab = make_lab({"defaults": {"groups": ["node"], "cpus": 2}, "hosts": [
-        {"name": short, **ROWS[name][0]} for short, name in names.items()]})
-    limits = {"internet_s": 6, "read_s": 40}
-    return play(lab.inventory(), lab, arguments="-f 15", variables={"preflight_limits": limits}), {v: k for k, v in names.items()}
+        {"name": short, **{key: value for key, value in ROWS[name][0].items() if key != "background"}} for short, name in names.items()]})
+    variables = {"preflight_limits": {"internet_s": 6, "read_s": 40}, "preflight_needs": {"proxy": {"ports": [443]}}}
+    with contextlib.ExitStack() as stack:
+        for short, command in background.items():
+            process = stack.enter_context(subprocess.Popen(lab.exec_command(short, command)))
+            stack.callback(process.kill)
+        time.sleep(1 if background else 0)
+        result = play(lab.inventory(), lab, arguments="-f 15", variables=variables)
+    return result, {v: k for k, v in names.items()}
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -98,7 +141,7 @@ def test_what_is_reported(outcome, name):
     assert {check: finding["level"] for check, finding in found.items() if finding["level"] != "ok" or check in expected} == {
         check: level for check, (level, detail) in expected.items()}, found
     assert {check for check, (level, detail) in expected.items() if not re.fullmatch(detail, found[check]["detail"])} == set(), found
-    assert {"login", "system", "architecture", "sudo", "packages", "cpus", "memory", "disk", "clock", "time_sync", "internet",
+    assert {"login", "system", "architecture", "sudo", "packages", "cpus", "memory", "limits", "disk", "clock", "time_sync", "internet",
             "network"} <= set(found)
 
 

@@ -123,6 +123,9 @@ def _cpuinfo(count):
 def _pseudo_file_systems(host, root, ready):
     mount("proc", root + "/proc", "proc", NOSUID | NODEV | NOEXEC)
     mount("sysfs", root + "/sys", "sysfs", NOSUID | NODEV | NOEXEC | RDONLY)
+    mount("tmpfs", root + "/sys/fs/cgroup", "tmpfs", NOSUID | NODEV | NOEXEC, "size=64k,mode=755")
+    for path, text in {"cgroup.controllers": "cpu memory\n", **host["cgroup"]}.items():
+        layers.Layer(root).put(f"/sys/fs/cgroup/{path}", text)
     mount("tmpfs", root + "/dev", "tmpfs", NOSUID, "size=64k,mode=755")
     os.umask(0)
     for name, numbers in DEVICES.items():

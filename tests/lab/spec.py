@@ -19,7 +19,7 @@ DEBIAN_12 = {
 # Every field but the name, with the value of a healthy host.  README.md says what they do.
 HEALTHY = {
     "count": 1, "groups": [], "vars": {}, "ip": None,
-    "os_release": DEBIAN_12, "arch": None, "cpus": None, "mem_mb": 8192, "proc": {},
+    "os_release": DEBIAN_12, "arch": None, "cpus": None, "mem_mb": 8192, "cgroup": {}, "proc": {},
     "disk_gb": 60, "disk_free_gb": None, "mounts": {}, "hang_mount": None, "tmp_noexec": False,
     "clock_offset_s": 0, "ntp": True,
     "sudo": "nopasswd", "auth": "key", "login_shell": "/bin/bash", "motd_noise": False, "ssh_port": 22, "sshd": [],

@@ -33,8 +33,8 @@ def test_all_missing_packages_are_named_at_once(monkeypatch, tmp_path):
     need_root()
     assert missing() == []
     monkeypatch.setattr(needs, "PATH", str(tmp_path))
-    assert missing() == ["chrony", "e2fsprogs", "gcc", "iproute2", "mount", "nftables", "openssh-client",
-                         "openssh-server", "sudo", "util-linux"]
+    assert missing() == ["chrony", "e2fsprogs", "fish", "gcc", "iproute2", "mount", "nftables", "openssh-client",
+                         "openssh-server", "sudo", "tcsh", "util-linux"]
     with pytest.raises(LabError, match="missing Debian packages: e2fsprogs gcc iproute2 mount nftables"):
         Lab(tmp_path / "lab").up({"hosts": [{"name": "a"}]})
 

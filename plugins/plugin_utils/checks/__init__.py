@@ -14,11 +14,13 @@ from collections.abc import Mapping
 
 from ..model import Asked, Finding, Level, Unmeasured, Verdict, fail
 from . import (
+    apt_ready,
     architecture,
     clock,
     cpus,
     disk,
     internet,
+    limits,
     login,
     memory,
     network,
@@ -35,8 +37,10 @@ AFTER_LOGIN = (
     architecture,
     sudo,
     packages,
+    apt_ready,
     cpus,
     memory,
+    limits,
     disk,
     clock,
     time_sync,

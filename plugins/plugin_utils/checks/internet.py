@@ -20,7 +20,8 @@ FIXES = {
     "dns": "Give the machine a name server that answers (/etc/resolv.conf), or set http_proxy if only a proxy leads out.",
     "connect": "Let the machine out to this address (firewall, default route), or set http_proxy if only a proxy leads out.",
     "tls": "Install ca-certificates, set the clock right, and see whether something in between answers instead.",
-    "http": "See that the proxy lets this machine through, or name mirrors that answer in preflight_internet_urls.",
+    "http": ("See that the proxy lets this machine through, or that nobody must log in to the network first (captive portal), or name "
+             "mirrors that answer in preflight_internet_urls."),
 }
 
 

@@ -1,6 +1,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 """Can the user become root? A password that is asked for is a warning, since one can be given.
 
+So is a sudo that lets every task of the install wait, mostly for a name or a directory server (ansible/ansible#33699).
 Left out for the controller itself. Root needs no sudo.
 """
 
@@ -13,10 +14,13 @@ from ..model import Asked, Level, Unmeasured, Verdict, ok, section, warn
 
 ID = "sudo"
 WORST = Level.WARN
-FIX_UNREAD = "Run sudo -k -n true there as the same user and see what it says."
+FIX_UNREAD = "Run sudo -k -n id -u there as the same user and see what it says."
 
 FIX_PASSWORD = "Run with --ask-become-pass, set ansible_become_password, or allow the user sudo without a password."
 FIX_DENIED = "Allow the user sudo (usermod -aG sudo USER, as root), or give the right password as ansible_become_password."
+FIX_SLOW = ("See what sudo waits for there: often the machine's own name, which belongs into /etc/hosts, or a directory server (LDAP, "
+            "SSSD) that does not answer.")
+SLOW_S = 3  # every task of an install waits for it anew
 FIX_MISSING = "Install sudo there as root (apt-get install sudo) and allow the user to use it, or log in as root."
 
 
@@ -35,4 +39,7 @@ def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict | None:
     }
     if sudo["how"] not in verdicts:
         raise Unmeasured(f"sudo.how is {sudo['how'][:40]!r} in the record, which is not known")
-    return verdicts[sudo["how"]]
+    verdict, waited = verdicts[sudo["how"]], sudo.get("waited_s")
+    if verdict.level == Level.OK and isinstance(waited, (int, float)) and waited > SLOW_S:
+        return warn(f"{verdict.detail}, but it waits for {waited:.1f} s each time", FIX_SLOW)
+    return verdict

@@ -17,17 +17,17 @@ def no_proxy(monkeypatch):
 
 @pytest.fixture
 def server():
-    """server(status): the address of a web server on loopback, and the paths that it was asked for."""
+    """server(status, sends_to): the address of a web server on loopback, and the paths that it was asked for."""
     made = []
 
-    def serve(status):
+    def serve(status, sends_to=lambda host: f"http://{host}/elsewhere"):
         asked = []
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_HEAD(self):
                 asked.append(self.path)
                 self.send_response(status)
-                self.send_header("Location", "http://nowhere.invalid/")
+                self.send_header("Location", sends_to(self.headers["Host"]))
                 self.end_headers()
 
             def log_message(self, *_):
@@ -60,6 +60,31 @@ def test_any_answer_of_the_mirror_is_an_answer(server, status):
     url, asked = server(status)
     assert tried(f"{url}/debian/") == {"url": f"{url}/debian/", "ok": True, "via": "direct", "stage": None, "reason": None}
     assert asked == ["/debian/"]
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_portal_that_answers_for_the_mirror_is_none(server, status):
+    url, asked = server(status, lambda host: "http://login.hotel.invalid/?for=" + host)
+    found = tried(url)
+    assert found == {"url": url, "ok": False, "via": "direct", "stage": "http",
+                     "reason": "something in between sends every caller to login.hotel.invalid"}
+    assert len(asked) == 2
+
+
+def test_a_portal_that_says_so(server):
+    url, asked = server(511)
+    found = tried(url)
+    assert (found["ok"], found["stage"], found["reason"]) == (
+        False, "http", "something in between asks for a login (511 Network Authentication Required)")
+
+
+@pytest.mark.parametrize("sends_to", [
+    lambda host: "http://www.mirror.invalid/" if "nobody" not in host else f"http://{host}/",
+    lambda host: "http://[broken", lambda host: "/here", lambda host: "",
+])
+def test_a_mirror_that_sends_its_callers_elsewhere_is_reached(server, sends_to):
+    url, asked = server(301, sends_to)
+    assert tried(url)["ok"] is True
 
 
 @pytest.mark.parametrize(("status", "ok"), [(200, True), (404, True), (407, False), (500, False), (502, False), (503, False), (403, False)])

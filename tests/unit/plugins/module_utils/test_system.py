@@ -40,16 +40,61 @@ def test_what_sudo_says(monkeypatch, status, said, section):
     asked = []
     monkeypatch.setattr(system.os, "getuid", lambda: 1000)
     monkeypatch.setattr(system, "find", lambda name: "/usr/bin/sudo")
-    monkeypatch.setattr(system, "command", lambda argv, limit_s: asked.append((argv, limit_s)) or (status, "", said))
+    answer = (status, "0\n" if status == 0 else "", said)
+    monkeypatch.setattr(system, "command", lambda argv, limit_s: asked.append((argv, limit_s)) or answer)
+    monkeypatch.setattr(system, "pressure_s", lambda: None)
     assert system.sudo(7) == section
-    assert asked == [(["/usr/bin/sudo", "-k", "-n", "true"], 7)]
+    assert asked == [(["/usr/bin/sudo", "-k", "-n", "id", "-u"], 7)]  # once: each refusal may be mailed to root (starship/starship#5484)
+
+
+def test_a_sudo_that_says_yes_and_does_not_do_it(monkeypatch):
+    monkeypatch.setattr(system.os, "getuid", lambda: 1000)
+    monkeypatch.setattr(system, "find", lambda name: "/usr/bin/sudo")
+    monkeypatch.setattr(system, "command", lambda argv, limit_s: (0, "1000\n", ""))
+    with pytest.raises(Unmeasured, match="^sudo -k -n id -u: 1000$"):
+        system.sudo(7)
+
+
+@pytest.mark.parametrize(("clock", "pressure", "waited"), [
+    ((100, 109.26), (7, 7.5), {"waited_s": 8.8}),
+    ((100, 109.26), (7, 16.26), {"waited_s": 0.0}),  # the machine was busy all the time
+    ((100, 100.5), (7, 9), {"waited_s": 0.0}),  # more than one program waited
+    ((100, 109.26), (None, None), {}),
+])
+def test_only_what_sudo_waits_for_besides_the_machine_is_counted(monkeypatch, clock, pressure, waited):
+    clock, pressure = iter(clock), iter(pressure)
+    monkeypatch.setattr(system.os, "getuid", lambda: 1000)
+    monkeypatch.setattr(system, "find", lambda name: "/usr/bin/sudo")
+    monkeypatch.setattr(system, "command", lambda argv, limit_s: (0, "0\n", ""))
+    monkeypatch.setattr(system.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(system, "pressure_s", lambda: next(pressure))
+    assert system.sudo(7) == {"how": "nopasswd", **waited}
+
+
+PRESSURE = "some avg10=0.00 avg60=0.19 avg300=6.64 total=2500000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=9\n"
+
+
+def test_pressure(monkeypatch):
+    monkeypatch.setattr(system, "text_of", lambda path: PRESSURE)
+    assert system.pressure_s() == 7.5
+    for odd in ("", "some total=x\n"):
+        monkeypatch.setattr(system, "text_of", lambda path, odd=odd: odd)
+        assert system.pressure_s() is None
+
+
+def test_no_pressure_is_told(monkeypatch):
+    def text_of(path):
+        raise Unmeasured("no")
+
+    monkeypatch.setattr(system, "text_of", text_of)
+    assert system.pressure_s() is None
 
 
 def test_sudo_without_an_answer_that_is_known(monkeypatch):
     monkeypatch.setattr(system.os, "getuid", lambda: 1000)
     monkeypatch.setattr(system, "find", lambda name: "/usr/bin/sudo")
     monkeypatch.setattr(system, "command", lambda argv, limit_s: (2, "", "sudo: /etc/sudoers is owned by uid 5\n"))
-    with pytest.raises(Unmeasured, match="^sudo -k -n true: sudo: /etc/sudoers is owned by uid 5$"):
+    with pytest.raises(Unmeasured, match="^sudo -k -n id -u: sudo: /etc/sudoers is owned by uid 5$"):
         system.sudo(7)
 
 

@@ -15,18 +15,18 @@ def test_a_whole_report(record):
     report = evaluate(two)
     assert {key: report[key] for key in ("worst", "counts", "machines")} == {
         "worst": "fail",
-        "counts": {"ok": 11, "warn": 1, "fail": 2},
+        "counts": {"ok": 13, "warn": 1, "fail": 2},
         "machines": [
             {"machine": "db1", "address": "10.0.0.5", "roles": ["database"], "worst": "fail",
-             "counts": {"ok": 11, "warn": 1, "fail": 1}},
+             "counts": {"ok": 13, "warn": 1, "fail": 1}},
             {"machine": "n1", "address": "10.0.0.6", "roles": [], "worst": "fail", "counts": {"ok": 0, "warn": 0, "fail": 1}},
         ],
     }
-    assert len(report["findings"]) == 14
-    assert report["findings"][7] == {
+    assert len(report["findings"]) == 16
+    assert report["findings"][9] == {
         "machine": "db1", "check": "disk", "level": "fail", "detail": "12 GB free on / (needs 30)",
         "fix": "Free space on / or enlarge it, to 30 GB free (du -xh / | sort -h shows what is large)."}
-    assert report["findings"][13] == {
+    assert report["findings"][15] == {
         "machine": "n1", "check": "login", "level": "fail", "detail": "Connection refused",
         "fix": "Start the SSH server there, or correct ansible_host and ansible_port in the inventory."}
     assert json.loads(json.dumps(report)) == report

@@ -8,11 +8,12 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils import checks
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Finding, Level, Verdict
 
 HERE = Path(__file__).parent
-ORDER = ("login", "system", "architecture", "sudo", "packages", "cpus", "memory", "disk", "clock", "time_sync", "ports",
-         "internet", "network")
+ORDER = ("login", "system", "architecture", "sudo", "packages", "apt_ready", "cpus", "memory", "limits", "disk", "clock", "time_sync",
+         "ports", "internet", "network")
 # check -> the section of the record that it judges
-SECTIONS = {"system": "system", "architecture": "architecture", "sudo": "sudo", "packages": "apt", "cpus": "cpus",
-            "memory": "memory_mb", "disk": "disks", "clock": "clock", "time_sync": "time_sync", "ports": "listening",
+SECTIONS = {"system": "system", "architecture": "architecture", "sudo": "sudo", "packages": "apt",
+            "apt_ready": "package_locks", "cpus": "cpus", "memory": "memory_mb", "limits": "confinement", "disk": "disks",
+            "clock": "clock", "time_sync": "time_sync", "ports": "listening",
             "internet": "internet", "network": "reach"}
 
 
@@ -39,7 +40,7 @@ def test_nothing_unread_ever_passes(record, asked, check):
 
 
 JUNK = ("junk", -1.5, True, [], [1], {"x": 1}, [{"port": "x"}])
-OF_ITS_TYPE = (("packages", True), ("ports", []), ("internet", []))
+OF_ITS_TYPE = (("packages", True), ("apt_ready", []), ("ports", []), ("internet", []))
 
 
 @pytest.mark.parametrize(("check", "junk"), [

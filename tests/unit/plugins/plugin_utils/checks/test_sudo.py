@@ -18,6 +18,15 @@ def test_levels(record, asked, section, verdict):
     assert sudo.judge(record(sudo=section), asked()) == verdict
 
 
+@pytest.mark.parametrize(("section", "verdict"), [
+    ({"how": "nopasswd", "waited_s": 3.0}, ok("sudo without a password")),
+    ({"how": "nopasswd", "waited_s": 9.3}, warn("sudo without a password, but it waits for 9.3 s each time", sudo.FIX_SLOW)),
+    ({"how": "password", "waited_s": 9.3}, warn("sudo asks for a password and none is given", sudo.FIX_PASSWORD)),
+])
+def test_a_sudo_that_waits(record, asked, section, verdict):
+    assert sudo.judge(record(sudo=section), asked()) == verdict
+
+
 def test_an_unknown_way_is_not_measured(record, asked):
     with pytest.raises(Unmeasured, match="sudo.how is 'magic' in the record, which is not known"):
         sudo.judge(record(sudo={"how": "magic"}), asked())

@@ -1,0 +1,52 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Who holds the locks of dpkg and apt. They are never taken: the kernel's own table tells, see proc_locks(5)."""
+
+import os
+
+from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured, text_of
+
+FILES = ("/var/lib/dpkg/lock-frontend", "/var/lib/dpkg/lock", "/var/lib/apt/lists/lock", "/var/cache/apt/archives/lock")
+MOST = 4 * 1024 * 1024  # bytes of /proc/locks: some 60,000 locks
+
+
+def package_locks():
+    """path, pid and process of each lock that is held; process is None where it can't be known."""
+    held = parse(text_of("/proc/locks", MOST))
+    found = []
+    for path in FILES:
+        for name in names_of(path):
+            if name in held:
+                found.append({"path": path, "pid": held[name], "process": _process(held[name])})
+                break
+    return found
+
+
+def parse(text):
+    """(major, minor, inode) -> pid of each lock that is held; those that wait for one ("->") hold nothing."""
+    held = {}
+    for line in text.splitlines():
+        fields = line.split()
+        if len(fields) > 5 and fields[1] != "->" and fields[5].count(":") == 2:
+            major, minor, inode = fields[5].split(":")
+            held[int(major, 16), int(minor, 16), int(inode)] = int(fields[4])
+    return held
+
+
+def names_of(path):
+    """What the kernel may call this file there; none where there is no such file, so that nobody holds it.
+
+    On an overlay a file can be of another device than the filesystem is, which its folder tells.
+    """
+    try:
+        inode = os.stat(path).st_ino
+        devices = [os.stat(path).st_dev, os.stat(os.path.dirname(path)).st_dev]
+    except FileNotFoundError:
+        return []
+    return [(os.major(device), os.minor(device), inode) for device in devices]
+
+
+def _process(pid):
+    try:
+        return text_of("/proc/%d/comm" % pid).strip()
+    except Unmeasured:  # gone by now, or of another container
+        return None

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import sys
+
+from ansible_collections.llmgw.preflight.plugins.module_utils import package_locks
+
+LOCKS = """1: POSIX  ADVISORY  WRITE 812 08:1a:131 0 EOF
+1: -> POSIX  ADVISORY  WRITE 999 08:1a:132 0 EOF
+2: FLOCK  ADVISORY  WRITE -1 00:2f:7 0 EOF
+junk
+"""
+
+
+def test_the_kernels_table():
+    assert package_locks.parse(LOCKS) == {(8, 26, 131): 812, (0, 47, 7): -1}
+
+
+def test_a_lock_that_another_process_holds_is_told_and_not_taken(monkeypatch, tmp_path):
+    mine, free = tmp_path / "lock-frontend", tmp_path / "lock"
+    free.touch()
+    monkeypatch.setattr(package_locks, "FILES", (str(mine), str(free), str(tmp_path / "not-there")))
+    hold = f"import fcntl; file = open({str(mine)!r}, 'w'); fcntl.lockf(file, fcntl.LOCK_EX); print(); input()"
+    with subprocess.Popen([sys.executable, "-c", hold], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        holder.stdout.readline()
+        with open(f"/proc/{holder.pid}/comm") as comm:
+            name = comm.read().strip()
+        found = package_locks.package_locks()
+        holder.communicate(b"\n")
+    assert found == [{"path": str(mine), "pid": holder.pid, "process": name}]
+    with open(mine, "w") as file:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        assert package_locks.package_locks() == [{"path": str(mine), "pid": os.getpid(), "process": package_locks._process(os.getpid())}]
+    assert package_locks.package_locks() == []
+
+
+def test_a_holder_that_is_gone_or_elsewhere_has_no_name():
+    assert package_locks._process(-1) is None
