@@ -18,7 +18,7 @@ from ansible.utils.display import Display
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import login, settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks.network import is_loopback
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.offset import COMMAND, CONVERSATION, Offset, reading_of
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.result import SECTIONS, NotRead, parts_of
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.result import SECTIONS, NotRead, harmless, parts_of
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.waiting import Conversation, OutOfTime, deadline
 
 display = Display()
@@ -109,6 +109,13 @@ class ActionModule(ActionBase):
             with contextlib.suppress(KeyError):
                 self._connection.set_option("pipelining", True)
         self._vars.setdefault("ansible_python_interpreter", "auto_silent")
+
+    def _low_level_execute_command(self, *given: t.Any, **named: t.Any) -> dict[str, t.Any]:
+        answer: dict[str, t.Any] = super()._low_level_execute_command(*given, **named)
+        for stream in ("stdout", "stderr"):
+            answer[stream] = harmless(str(answer.get(stream) or ""))
+            answer[f"{stream}_lines"] = answer[stream].splitlines()
+        return answer
 
     def _left(self, seconds: float) -> float:
         """As many seconds for one step, or what is left of the machine's own."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import re
 import typing as t
 
 OF_THE_MODULE = (
@@ -23,11 +24,21 @@ BY_ANSIBLE = ("changed", "failed", "warnings", "deprecations")  # put into any r
 TEXT_MOST = 1000  # characters of one text
 OUTPUT_MOST = 8 * 1024 * 1024  # characters that are looked through
 
+# What steers a terminal: as it is, and as JSON has it (an escaped backslash is taken along, so that what follows it stays text).
+STEERING = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+STEERING_IN_JSON = re.compile(r"\\(?:\\|[bf]|u00(?:0[0-8bcef]|1[0-9a-f]|7f|[89][0-9a-f]))", re.IGNORECASE)
+
 Parts = tuple[dict[str, t.Any], dict[str, str], tuple[float, float]]
 
 
 class NotRead(Exception):
     """The module gave no result; the message is what it gave instead."""
+
+
+def harmless(output: str) -> str:
+    """What a machine printed, with nothing in it that steers a terminal: Ansible shows some of it by itself, as it is."""
+    output = STEERING.sub("\ufffd", output)
+    return STEERING_IN_JSON.sub(lambda found: found.group() if found.group() == r"\\" else "\\" + found.group(), output)
 
 
 def parts_of(result: dict[str, t.Any]) -> Parts:

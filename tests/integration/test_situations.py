@@ -110,6 +110,13 @@ ROWS = {
     "noise": ({"motd_noise": True, "vars": {"ansible_python_interpreter": PYTHON}}, {}),
     "noise like JSON": ({"vars": {"ansible_python_interpreter": PYTHON},
                          "files": {"/home/ops/.bashrc": f"{JSON_NOISE}\necho '[1, 2'\nprintf '\\377\\376\\n'\n"}}, {}),
+    "escape sequences around the result": ({
+        "vars": {"ansible_python_interpreter": "/usr/bin/hostile"},
+        "files": program("/usr/bin/hostile", "printf '\\033[2Jbefore\\n'", f'{PYTHON} "$@"', "printf '\\033[2Jafter\\n'",
+                         "printf '\\033[2Jerror\\n' >&2")}, {}),
+    "escape sequences in the result": ({
+        "vars": {"ansible_python_interpreter": "/usr/bin/hostile"},
+        "files": program("/usr/bin/hostile", f"{PYTHON} \"$@\" | sed 's/{{\"/{{\"warnings\": [\"\\\\u001b[2J\"], \"/'")}, {}),
     "slow link": ({"latency_ms": 400}, {}),
     "clock ahead": ({"clock_offset_s": 3600}, {
         "clock": ("fail", r"3,600 s ahead of the controller's \(give or take 0\.\d+ s; 1 s is allowed\)")}),
@@ -151,4 +158,4 @@ def test_nothing_of_a_machine_is_run_or_reaches_the_screen_raw(outcome):
     assert "\x1b" not in result.output
     assert max(map(len, result.output.splitlines())) < 2000
     name = result.records()[shorts["hostile os-release"]]["system"]["name"]
-    assert name == (HOSTILE + "x" * 9999)[:1000]
+    assert name == (HOSTILE.replace("\x1b", "\\u001b") + "x" * 9999)[:1000]

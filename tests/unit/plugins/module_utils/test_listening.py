@@ -54,6 +54,15 @@ def test_a_socket_that_the_kernel_tells_twice_is_one(monkeypatch):
     assert [entry["port"] for entry in listening.listening()] == [22, 5432]
 
 
+def test_what_looks_like_a_port_elsewhere_is_none(monkeypatch):
+    """A Unix socket's line can hold any number (NethServer/dev#7921); only TCP is read, by field."""
+    asked = []
+    monkeypatch.setattr(listening, "text_of", lambda path, most: asked.append(path) or HEAD)
+    assert listening.listening() == []
+    assert asked == ["/proc/net/tcp", "/proc/net/tcp6"]
+    assert [entry["port"] for entry in listening.parse(HEAD + line("0100007F:0016", uid=5432, inode=5432))] == [22]
+
+
 def test_without_ipv6_nothing_is_missed_and_without_ipv4_nothing_is_known(monkeypatch):
     def text_of(missing):
         def read(path, most):

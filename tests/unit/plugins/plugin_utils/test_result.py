@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.result import NotRead, parts_of
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.result import NotRead, harmless, parts_of
 
 LOGIN = {"ok": True, "user": "ops", "uid": 1000}
 WHOLE = {"sections": {"login": LOGIN, "cpus": 4}, "unmeasured": {"apt": "no"}, "started": 100, "ended": 101.5}
@@ -63,3 +63,14 @@ def test_odd_bytes_can_be_written_to_a_file():
     assert found["login"]["user"] == "caf?"
     with pytest.raises(NotRead, match=r"^caf\?$"):
         parts_of({"module_stdout": "caf\udce9", "module_stderr": ""})
+
+
+@pytest.mark.parametrize("told", ["a\x1b[2J", "a\x9b2J\x7f", "a\b\f\x00", "C:\\bin\\fog \\u001b", "é\n\t{\"x\": 1}"])
+def test_nothing_that_a_machine_prints_steers_a_terminal(told):
+    printed = json.dumps({"told": told}) + f"\nand {told}\r\n"
+    shown = harmless(printed)
+    assert not [char for char in shown if not char.isprintable() and char not in "\n\r\t"]
+    value = json.loads(shown.splitlines()[0])["told"]
+    assert not [char for char in value if not char.isprintable() and char not in "\n\r\t"]
+    if not any(ord(char) < 32 and char not in "\n\t" or 127 <= ord(char) < 160 for char in told):
+        assert (shown.splitlines()[0], value) == (printed.splitlines()[0], told)
