@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import RecordsError, evaluate
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.settings import SettingsError
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.settings import NO_PLAN, SettingsError
 
 NOT_READ = "it was not read: it had left the play, or was passed over, when the preflight came to it"
 
@@ -23,6 +23,8 @@ class ActionModule(ActionBase):
         super().run(tmp, task_vars)
         task_vars = task_vars or {}
         plan = self.validate_argument_spec(argument_spec={"plan": {"type": "dict", "required": True}})[1]["plan"]
+        if "run" not in plan:
+            raise AnsibleActionFail(NO_PLAN)
         records, waiting = [], []
         for machine in plan["machines"]:
             name = machine["machine"]
@@ -51,4 +53,6 @@ def left_by_probe(hostvars: Mapping[str, t.Any], name: str) -> Mapping[str, t.An
     """What the role's own probe registered for this machine, in this run or an earlier one, or None."""
     of_machine = hostvars[name]
     result = of_machine["preflight_probe"] if "preflight_probe" in of_machine else None
-    return result if isinstance(result, Mapping) and {"record", "run", "play"} <= set(result) else None
+    whole = isinstance(result, Mapping) and {"record", "run", "play"} <= set(result)
+    # What runs once is registered on every machine.
+    return result if whole and result["record"].get("machine") == name else None

@@ -70,9 +70,14 @@ class ActionModule(ActionBase):
             "internet_urls": {"type": "list", "elements": "str"},
             "limits": {"type": "dict", "default": {}},
             "sudo": {"type": "bool", "default": True},
-            "run": {"type": "str", "default": ""},
+            "plan": {"type": "dict"},
         })[1]
-        self._run = arguments["run"]
+        plan = arguments["plan"]
+        if plan is not None and "run" not in plan:
+            raise AnsibleActionFail(settings.NO_PLAN)
+        if plan:
+            arguments.update({key: plan[key] for key in ("machines", "limits")})
+        self._run = plan["run"] if plan else ""
         name = str(self._vars.get("inventory_hostname"))
         try:
             self._limits = settings.limits(arguments["limits"], "limits")

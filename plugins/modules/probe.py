@@ -61,10 +61,11 @@ options:
     description: Whether to ask if the user may use sudo. The controller itself is never asked.
     type: bool
     default: true
-  run:
-    description: The mark by which P(llmgw.preflight.judge#module) tells this run's records from those of an earlier play.
-    type: str
-    default: ''
+  plan:
+    description:
+      - What P(llmgw.preflight.plan#module) returned. Its machines and limits are taken, instead of O(machines) and O(limits).
+      - The result then carries the mark of that plan, by which P(llmgw.preflight.judge#module) knows it.
+    type: dict
   limits:
     description: >-
       Deadlines and thresholds in seconds, put over the defaults; the role's variable
@@ -157,7 +158,7 @@ def main():
             internet_urls=dict(type="list", elements="str"),
             limits=dict(type="dict", default={}),
             sudo=dict(type="bool", default=True),
-            run=dict(type="str", default=""),
+            plan=dict(type="dict"),
         ),
         supports_check_mode=True,
     )

@@ -40,6 +40,10 @@ LIMITS: dict[str, float] = {
     "machine_s": 90,  # for one machine as a whole, logging in included
 }
 
+NO_PLAN = ("There is no plan to go by, since the task that settles it did not run. Let the play begin with it or before "
+           "(--start-at-task), and let no condition (when) keep the role from the first machine of the play: Ansible asks it there "
+           "for all of them. On include_role it is asked for each machine by itself.")
+
 LONGEST_S = 86400
 # The worst level at which the play still goes on is the one below.
 FAIL_ON = ("fail", "warn", "never")
