@@ -13,7 +13,6 @@ import typing as t
 from collections.abc import Sequence
 from pathlib import Path
 
-
 END_S = 2  # for a program to end when it is asked to, before it is made to
 
 
