@@ -14,7 +14,8 @@ export INVENTORY
 export ANSIBLE_COLLECTIONS_PATH := $(CURDIR)/.collections:$(THEIRS)
 
 .NOTPARALLEL: # the stages of `make test` keep their order
-.PHONY: help preflight inventory collection packages ruff mypy ansible-lint lint sanity unit lab integration pytest cores all-cores test test-all clean
+.PHONY: help preflight inventory collection packages ruff mypy ansible-lint lint sanity
+.PHONY: unit lab integration pytest cores all-cores test test-all clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
