@@ -60,12 +60,13 @@ def fail(detail: str, fix: str) -> Verdict:
 
 @dataclasses.dataclass(frozen=True)
 class Need:
-    """What a role needs of its machine."""
+    """What a role needs of its machine, and which ports of other roles' machines it must reach."""
 
     cpus: int = 0
     memory_mb: int = 0
     disk_gb: int = 0
     ports: tuple[int, ...] = ()
+    reaches: tuple[tuple[str, int], ...] = ()  # (role, port)
 
 
 def together(needs: t.Iterable[Need]) -> Need:
@@ -76,6 +77,7 @@ def together(needs: t.Iterable[Need]) -> Need:
         memory_mb=max((need.memory_mb for need in needs), default=0),
         disk_gb=max((need.disk_gb for need in needs), default=0),
         ports=tuple(dict.fromkeys(port for need in needs for port in need.ports)),
+        reaches=tuple(dict.fromkeys(edge for need in needs for edge in need.reaches)),
     )
 
 
@@ -88,6 +90,24 @@ class Asked:
     architectures: Sequence[str]
     limits: Mapping[str, float]  # see settings.LIMITS
     machines: int  # in the whole set
+
+
+class Member(t.NamedTuple):
+    """One machine that was read, as the checks between the machines see it."""
+
+    name: str
+    roles: tuple[str, ...]
+    need: Need  # of its roles together
+    record: Mapping[str, t.Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Group:
+    """All that a rule between machines may know."""
+
+    members: Sequence[Member]  # those that were read; a machine that could not be logged in to has nothing to compare
+    others: Sequence[Member]  # of the same set, but not read (not reached, outside --limit, of another batch): name and roles only
+    limits: Mapping[str, float]
 
 
 class Unmeasured(Exception):

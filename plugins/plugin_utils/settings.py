@@ -18,10 +18,12 @@ from .model import Need
 
 # llmgw's own requirements for each role.
 NEEDS: dict[str, Need] = {
-    "control_plane": Need(cpus=2, memory_mb=3500, disk_gb=15, ports=(7443, 8080)),
-    "database": Need(cpus=2, memory_mb=3500, disk_gb=30, ports=(5432, 8008, 2379, 2380)),
-    "etcd_witness": Need(cpus=1, memory_mb=900, disk_gb=5, ports=(2379, 2380)),
-    "node": Need(cpus=2, memory_mb=3500, disk_gb=20),
+    "control_plane": Need(cpus=2, memory_mb=3500, disk_gb=15, ports=(7443, 8080), reaches=(("database", 5432),)),
+    "database": Need(cpus=2, memory_mb=3500, disk_gb=30, ports=(5432, 8008, 2379, 2380), reaches=(
+        ("database", 5432), ("database", 8008), ("database", 2379), ("database", 2380), ("etcd_witness", 2379), ("etcd_witness", 2380))),
+    "etcd_witness": Need(cpus=1, memory_mb=900, disk_gb=5, ports=(2379, 2380), reaches=(
+        ("database", 2379), ("database", 2380), ("etcd_witness", 2379), ("etcd_witness", 2380))),
+    "node": Need(cpus=2, memory_mb=3500, disk_gb=20, reaches=(("control_plane", 7443),)),
 }
 SYSTEMS: dict[str, tuple[str, ...]] = {"ubuntu": ("22.04", "24.04"), "debian": ("12",)}
 INTERNET_URLS: tuple[str, ...] = ("http://deb.debian.org/",)
