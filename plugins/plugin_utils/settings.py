@@ -7,6 +7,7 @@ message holds every problem found: the variable, its value, and what is allowed.
 
 from __future__ import annotations
 
+import dataclasses
 import ipaddress
 import math
 import re
@@ -29,7 +30,7 @@ SYSTEMS: dict[str, tuple[str, ...]] = {"ubuntu": ("22.04", "24.04"), "debian": (
 INTERNET_URLS: tuple[str, ...] = ("http://deb.debian.org/",)
 ARCHITECTURES: tuple[str, ...] = ("x86_64", "aarch64")
 
-# Thresholds and deadlines, in seconds. The deadlines are long enough for a machine that is busy with something else:
+# Thresholds and deadlines, in seconds but for the last. The deadlines are long enough for a machine that is busy with something else:
 # they are waited for only where nothing answers.
 LIMITS: dict[str, float] = {
     "clock_warn_s": 1,  # further apart than this is a warning
@@ -38,8 +39,10 @@ LIMITS: dict[str, float] = {
     "command_s": 10,  # for each command that is run on a machine, and each disk that is looked at
     "internet_s": 10,  # for each URL: name, connection and answer
     "reach_s": 10,  # for all attempts of one machine to reach the others
+    "stand_in_s": 900,  # after which a stand-in on a role's port ends by itself, should nothing else have ended it
     "read_s": 30,  # for everything that the module reads on one machine
     "machine_s": 90,  # for one machine as a whole, logging in included
+    "all_pairs": 50,  # machines: where there are more, each tries those that it needs and some others, not all
 }
 
 LONGEST_S = 86400
@@ -96,7 +99,7 @@ def needs(given: t.Any, name: str = "preflight_needs") -> dict[str, Need]:
             problems.add(f"{name} key", role, "a role id consists of letters, digits and underscores.")
             continue
         if not isinstance(figures, Mapping):
-            problems.add(where, figures, f"it must be a mapping with some of {', '.join(ROLE_FIGURES)}, ports.")
+            problems.add(where, figures, f"it must be a mapping with some of {', '.join(ROLE_FIGURES)}, ports, reaches.")
             continue
         changed: dict[str, t.Any] = {}
         for key, value in figures.items():
@@ -105,17 +108,32 @@ def needs(given: t.Any, name: str = "preflight_needs") -> dict[str, Need]:
                 if changed[key] is None:
                     problems.add(f"{where}.{key}", value, "it must be a whole number, 0 or more.")
             elif key == "ports":
-                ports = [_whole(port) for port in value] if _is_list(value) else [None]
-                if all(port is not None and 1 <= port <= 65535 for port in ports):
-                    changed["ports"] = tuple(ports)
-                else:
-                    problems.add(f"{where}.ports", value, "it must be a list of port numbers from 1 to 65535.")
+                changed["ports"] = _ports(value, f"{where}.ports", problems)
+            elif key == "reaches" and isinstance(value, Mapping):
+                changed["reaches"] = tuple(
+                    (str(other), port) for other, ports in value.items() for port in _ports(ports, f"{where}.reaches.{other}", problems))
+            elif key == "reaches":
+                problems.add(f"{where}.reaches", value, "it must be a mapping of role ids to lists of their ports.")
             else:
-                problems.add(f"{where} key", key, f"the known ones are {', '.join(ROLE_FIGURES)}, ports.")
+                problems.add(f"{where} key", key, f"the known ones are {', '.join(ROLE_FIGURES)}, ports, reaches.")
         if not problems:
             known[str(role)] = Need(**{**known.get(role, Need()).__dict__, **changed})
+    for role, need in known.items():
+        there = tuple((other, port) for other, port in need.reaches if other in known and port in known[other].ports)
+        if "reaches" in given.get(role, {}):
+            for other, port in set(need.reaches).difference(there):
+                problems.add(f"{name}.{role}.reaches.{other}", [port], "that role does not listen on it.")
+        known[role] = dataclasses.replace(need, reaches=there)  # a default one goes with the port that it is about
     problems.stop()
     return known
+
+
+def _ports(given: t.Any, name: str, problems: _Problems) -> tuple[int, ...]:
+    ports = [_whole(port) for port in given] if _is_list(given) else [None]
+    found = tuple(port for port in ports if port is not None and 1 <= port <= 65535)
+    if len(found) < len(ports):
+        problems.add(name, given, "it must be a list of port numbers from 1 to 65535.")
+    return found
 
 
 def systems(given: t.Any, name: str = "preflight_systems") -> dict[str, tuple[str, ...]]:
@@ -167,7 +185,7 @@ def limits(given: t.Any, name: str = "preflight_limits") -> dict[str, float]:
         except (TypeError, ValueError):
             number = math.nan
         if not 0 < number <= LONGEST_S:
-            problems.add(f"{name}.{key}", value, f"it must be a number of seconds, more than 0 and at most {LONGEST_S} (a day).")
+            problems.add(f"{name}.{key}", value, f"it must be a number, more than 0 and at most {LONGEST_S} (a day, in seconds).")
         merged[str(key)] = number
     if not problems and merged["clock_warn_s"] > merged["clock_fail_s"]:
         problems.add(f"{name}.clock_warn_s", merged["clock_warn_s"], "it must not be more than clock_fail_s "

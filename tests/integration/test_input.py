@@ -29,7 +29,7 @@ CASES = {
                "preflight_serves is {'name': 'm'}: each model needs a name and memory_mb, a whole number, and nothing else. (localhost)"),
     "template": ({"preflight_address": "{{ no_such_variable }}"}, "preflight_address can not be worked out: "),
     "several": ({"preflight_fail_on": "x", "preflight_limits": {"read_s": -1}},
-                "preflight_limits.read_s is -1: it must be a number of seconds, more than 0 and at most 86400 (a day).\n"
+                "preflight_limits.read_s is -1: it must be a number, more than 0 and at most 86400 (a day, in seconds).\n"
                 "preflight_fail_on is 'x': it must be one of fail, warn, never."),
 }
 
