@@ -118,6 +118,7 @@ def needs(given: t.Any, name: str = "preflight_needs") -> dict[str, Need]:
                 problems.add(f"{where} key", key, f"the known ones are {', '.join(ROLE_FIGURES)}, ports, reaches.")
         if not problems:
             known[str(role)] = Need(**{**known.get(role, Need()).__dict__, **changed})
+    problems.stop()
     for role, need in known.items():
         there = tuple((other, port) for other, port in need.reaches if other in known and port in known[other].ports)
         if "reaches" in given.get(role, {}):
