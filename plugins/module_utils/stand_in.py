@@ -75,14 +75,14 @@ def _start(sockets, callers, token, me, lifetime_s):
         return number
     try:  # from here on nothing may return: the module's own end is the parent's
         os.setsid()
-        grandchild = os.fork()
-        if grandchild:
-            os.write(tell, str(grandchild).encode())
+        if os.fork():
             os._exit(0)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.alarm(max(1, int(lifetime_s)))
-        _let_go({one.fileno() for one in sockets.values()})
+        _let_go({tell}.union(one.fileno() for one in sockets.values()))
+        os.write(tell, str(os.getpid()).encode())  # not before it can be known by its name
+        os.close(tell)
         serve(sockets, callers, token, me)
     finally:
         os._exit(0)
