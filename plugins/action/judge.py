@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Mapping
-
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import RecordsError, evaluate
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.left import CALLS, PROBE, left_by
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.settings import SettingsError
 
 NOT_READ = "it was not read: it had left the play, or was passed over, when the preflight came to it"
@@ -29,13 +28,13 @@ class ActionModule(ActionBase):
             if not machine["examined"]:
                 waiting.append({"machine": name, "why": "limit"})
                 continue
-            result = left_by_probe(task_vars["hostvars"], name)
+            result = left_by(PROBE, task_vars["hostvars"], name)
             # With serial: of a batch before this one, or of one that has not come. One that Ansible dropped is of neither.
             other_batch = (plan["batches"] and name in task_vars["ansible_play_hosts"]
                            and name not in task_vars["ansible_play_batch"])
             of_other_batch = other_batch and result and result["play"] == plan["play"] and result["run"] not in plan["superseded"]
             if result and (result["run"] == plan["run"] or of_other_batch):
-                records.append(result["record"])
+                records.append(self._with_calls(result, left_by(CALLS, task_vars["hostvars"], name)))
             elif other_batch:
                 waiting.append({"machine": name, "why": "batch"})
             else:
@@ -46,9 +45,12 @@ class ActionModule(ActionBase):
             raise AnsibleActionFail(str(problem)) from problem
         return {**report, "not_examined": waiting, "changed": False, "_ansible_verbose_override": True}
 
-
-def left_by_probe(hostvars: Mapping[str, t.Any], name: str) -> Mapping[str, t.Any] | None:
-    """What the role's own probe registered for this machine, in this run or an earlier one, or None."""
-    of_machine = hostvars[name]
-    result = of_machine["preflight_probe"] if "preflight_probe" in of_machine else None
-    return result if isinstance(result, Mapping) and {"record", "run", "play"} <= set(result) else None
+    def _with_calls(self, result: t.Any, calls: t.Any) -> dict[str, t.Any]:
+        """The record with what the second task found, if that belongs to the same run; what only this play needed is taken out."""
+        record = dict(result["record"])
+        if calls and calls["run"] == result["run"]:
+            if "edges" in calls:
+                record["edges"] = calls["edges"]
+            elif "reason" in calls:
+                record["unmeasured"] = {**record["unmeasured"], "edges": calls["reason"]}
+        return record

@@ -64,6 +64,14 @@ def architecture():
     return ALIASES.get(name, name)
 
 
+def libc():
+    """The C library, by whose rules text is sorted, such as glibc 2.36; None where it is another."""
+    try:
+        return os.confstr("CS_GNU_LIBC_VERSION") or None
+    except (ValueError, OSError):
+        return None
+
+
 def apt():
     return find("apt-get") is not None
 

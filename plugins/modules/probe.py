@@ -113,6 +113,14 @@ record:
     disks: [{path: /, mount: /, free_bytes: 46523842560}]
     silent_mounts: []
     clock: {offset_s: 0.0031, error_s: 0.008}
+    libc: glibc 2.36
+    identity:
+      machine_id: 7f1c9b0c3f0a4d6a9a1e5a3c1b2d4e6f
+      host_keys: ["SHA256:LKKQGTEV/tG5KqpmoaVuSnnKg+DhJnLQIonctOaLx9c"]
+      hostname: db1
+      addresses: [10.0.0.5]
+      macs: ["52:54:00:8a:31:05"]
+    names: {own: {name: db1, addresses: [127.0.1.1]}, looked_up: 2, nobody: [], loopback: []}
     listening: [{port: 22, address: 0.0.0.0, process: null, user: root}]
     internet: [{url: "http://deb.debian.org/", ok: true, via: direct, stage: null, reason: null, seconds: 0.03}]
     reach: {tried: 2, open: 2, seconds: {median: 0.0004, max: 0.0012}, not_open: []}
@@ -129,8 +137,10 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.llmgw.preflight.plugins.module_utils import system
 from ansible_collections.llmgw.preflight.plugins.module_utils.confinement import confinement
 from ansible_collections.llmgw.preflight.plugins.module_utils.disks import disks, silent_mounts
+from ansible_collections.llmgw.preflight.plugins.module_utils.identity import identity
 from ansible_collections.llmgw.preflight.plugins.module_utils.internet import internet
 from ansible_collections.llmgw.preflight.plugins.module_utils.listening import listening
+from ansible_collections.llmgw.preflight.plugins.module_utils.names import names
 from ansible_collections.llmgw.preflight.plugins.module_utils.package_locks import package_locks
 from ansible_collections.llmgw.preflight.plugins.module_utils.reach import reach
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import read_all
@@ -169,6 +179,9 @@ def main():
         "login": (system.login, command_s),
         "system": (system.system, command_s),
         "architecture": (system.architecture, command_s),
+        "libc": (system.libc, command_s),
+        "identity": (identity, command_s),
+        "names": (lambda: names(peers, limits["reach_s"]), 2 * limits["reach_s"]),
         "apt": (system.apt, command_s),
         "package_locks": (package_locks, command_s),
         "cpus": (lambda: system.cpus(module), command_s),

@@ -92,6 +92,17 @@ class Asked:
     machines: int  # in the whole set
 
 
+# How an attempt to reach a machine can end, in words.
+OUTCOMES = {
+    "refused": "refused",
+    "timeout": "no answer",
+    "no_route": "no route",
+    "no_name": "its name can not be looked up",
+    "wrong_answer": "something else answers there",
+    "other_run": "another preflight is at it",
+}
+
+
 class Member(t.NamedTuple):
     """One machine that was read, as the checks between the machines see it."""
 
@@ -151,3 +162,24 @@ def _misfit(value: t.Any, shape: t.Any, where: str) -> str | None:
     if not isinstance(value, shape):
         return f"{where} is {str(value)[:40]!r} in the record, which is not of its type"
     return None
+
+
+Told = tuple[str | None, Verdict]  # the machine, None for the whole set, and what is said of it
+
+
+def readings(members: t.Iterable[Member], name: str, shape: t.Any, worst: Level, fix: str) -> tuple[list[tuple[Member, t.Any]], list[Told]]:
+    """The section ``name`` of each member that has it, and what to say of those of which it could not be read."""
+    read: list[tuple[Member, t.Any]] = []
+    unread: list[Told] = []
+    for member in members:
+        try:
+            read.append((member, section(member.record, name, shape)))
+        except Unmeasured as problem:
+            unread.append((member.name, Verdict(worst, f"could not be read: {problem}", fix)))
+    return read, unread
+
+
+def several(things: Sequence[str], between: str = ", ", most: int = 8) -> str:
+    """A few of them by name, and how many more there are."""
+    told = between.join(things[:most])
+    return told if len(things) <= most else f"{told} and {len(things) - most} more"

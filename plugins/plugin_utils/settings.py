@@ -35,6 +35,8 @@ ARCHITECTURES: tuple[str, ...] = ("x86_64", "aarch64")
 LIMITS: dict[str, float] = {
     "clock_warn_s": 1,  # further apart than this is a warning
     "clock_fail_s": 5,  # and than this a failure
+    "latency_warn_s": 0.01,  # a longer round trip between etcd's members is a warning
+    "latency_fail_s": 0.1,  # and than this a failure
     "clock_s": 20,  # for narrowing down one machine's clock
     "command_s": 10,  # for each command that is run on a machine, and each disk that is looked at
     "internet_s": 10,  # for each URL: name, connection and answer
@@ -188,9 +190,11 @@ def limits(given: t.Any, name: str = "preflight_limits") -> dict[str, float]:
         if not 0 < number <= LONGEST_S:
             problems.add(f"{name}.{key}", value, f"it must be a number, more than 0 and at most {LONGEST_S} (a day, in seconds).")
         merged[str(key)] = number
-    if not problems and merged["clock_warn_s"] > merged["clock_fail_s"]:
-        problems.add(f"{name}.clock_warn_s", merged["clock_warn_s"], "it must not be more than clock_fail_s "
-                     f"({merged['clock_fail_s']:g}).")
+    usable = not problems
+    for kind in ("clock", "latency"):
+        if usable and merged[f"{kind}_warn_s"] > merged[f"{kind}_fail_s"]:
+            problems.add(f"{name}.{kind}_warn_s", merged[f"{kind}_warn_s"], f"it must not be more than {kind}_fail_s "
+                         f"({merged[f'{kind}_fail_s']:g}).")
     problems.stop()
     return merged
 

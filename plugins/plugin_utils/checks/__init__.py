@@ -17,18 +17,24 @@ from collections.abc import Mapping
 
 from ..model import Asked, Finding, Group, Level, Unmeasured, Verdict, fail
 from . import (
+    alike,
     apt_ready,
     architecture,
     clock,
+    clocks,
     cpus,
     disk,
+    identity,
     internet,
+    latency,
     limits,
     login,
     memory,
+    names,
     network,
     packages,
     ports,
+    quorum,
     sudo,
     system,
     time_sync,
@@ -51,7 +57,14 @@ AFTER_LOGIN = (
     internet,
     network,
 )
-BETWEEN: tuple[t.Any, ...] = ()
+BETWEEN: tuple[t.Any, ...] = (
+    names,
+    identity,
+    clocks,
+    quorum,
+    alike,
+    latency,
+)
 IDS = tuple(check.ID for check in (login, *AFTER_LOGIN, *BETWEEN))
 
 

@@ -90,6 +90,9 @@ ADDRESS = "it must be a host name or an IP address, without a port."
     (settings.limits, {"read_s": 1e308},
      f"preflight_limits.read_s is 1e+308: {SECONDS}"),
     (settings.limits, {"clock_warn_s": 9}, "preflight_limits.clock_warn_s is 9.0: it must not be more than clock_fail_s (5)."),
+    (settings.limits, {"clock_warn_s": 9, "latency_fail_s": 0.001},
+     "preflight_limits.clock_warn_s is 9.0: it must not be more than clock_fail_s (5).\n"
+     "preflight_limits.latency_warn_s is 0.01: it must not be more than latency_fail_s (0.001)."),
     (settings.urls, ["ftp://a/"], f"preflight_internet_urls is 'ftp://a/': {URL}"),
     (settings.urls, ["http://"], f"preflight_internet_urls is 'http://': {URL}"),
     (settings.urls, ["http://user:secret@a/"], f"preflight_internet_urls is 'http://***@a/': {URL}"),
