@@ -10,6 +10,7 @@ from ansible import constants as C
 from ansible.errors import AnsibleError
 from ansible.plugins.action import ActionBase
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import settings
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.edges import Edges, together
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports.text import names
 
@@ -18,7 +19,8 @@ OF_A_MACHINE = (
     "preflight_roles", "preflight_serves", "preflight_address", "preflight_port", "preflight_internet_urls", "ansible_host",
     "ansible_ssh_host", "ansible_port", "ansible_ssh_port", "group_names",
 )
-OF_ALL = ("needs", "systems", "architectures", "limits", "fail_on", "report_dir", "report_formats")
+OF_ALL = ("needs", "systems", "architectures", "limits", "role_ports", "fail_on", "report_dir", "report_formats")
+OTHERS = 5  # by lot, that a machine tries where not all pairs are tried
 
 
 class ActionModule(ActionBase):
@@ -52,6 +54,7 @@ class ActionModule(ActionBase):
         limits = settle(settings.limits, arguments["limits"])
         systems = settle(settings.systems, arguments["systems"])
         architectures = settle(settings.architectures, arguments["architectures"])
+        role_ports = settle(settings.yes_or_no, arguments["role_ports"], True, "preflight_role_ports")
         fail_on = settle(settings.choice, arguments["fail_on"] or settings.FAIL_ON[0], settings.FAIL_ON, "preflight_fail_on")
         report_dir = settle(settings.folder, arguments["report_dir"], "preflight_report_dir")
         formats = settle(settings.texts, arguments["report_formats"], tuple(FILES), "preflight_report_formats") or ()
@@ -81,16 +84,20 @@ class ActionModule(ActionBase):
             told = [f"{problem} ({names(on)})" if on else problem for problem, on in problems.items()]
             # Not raised: ansible-core 2.16 would put an exception's text before it.
             return {"failed": True, "changed": False, "msg": "Nothing was read, because:\n" + "\n".join(told)}
-        play, earlier = self._task.get_play(), task_vars.get("preflight_plan") or {}
+        play, earlier, run = self._task.get_play(), task_vars.get("preflight_plan") or {}, uuid.uuid4().hex
+        many = len(machines) > limits["all_pairs"]
         return {
             "changed": False,
-            "run": uuid.uuid4().hex,
+            "run": run,
             "play": str(play._uuid),
             "batches": bool(play.serial),
             # This batch was read before: what was read then is not what is judged now.
             "superseded": [*earlier.get("superseded", ()), earlier["run"]] if earlier.get("play") == str(play._uuid) else [],
             "machines": machines,
-            "needs": {role: {**need.__dict__, "ports": list(need.ports)} for role, need in needs.items()},
+            "role_ports": role_ports and Edges(together({"machines": machines}, task_vars["ansible_play_batch"]), needs).any(),
+            # Each attempt makes an sshd fork, and newer ones punish whoever calls and does not log in.
+            "sampled": {"machines": len(machines), "others": OTHERS, "seed": run[:6]} if many else None,
+            "needs": {role: settings.as_given(need) for role, need in needs.items()},
             "systems": {system: list(versions) for system, versions in systems.items()},
             "architectures": list(architectures),
             "limits": limits,

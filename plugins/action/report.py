@@ -14,7 +14,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.color import stringc
 from ansible.utils.display import Display
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES, text
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.settings import FAIL_ON
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.settings import FAIL_ON, NO_PLAN
 
 display = Display()
 
@@ -38,6 +38,8 @@ class ActionModule(ActionBase):
             "formats": {"type": "list", "elements": "str", "choices": list(FILES), "default": ["json"]},
         })[1]
         report = {part: arguments["report"][part] for part in PARTS if part in arguments["report"]}
+        if not report:
+            raise AnsibleActionFail(NO_PLAN)
         missing = [part for part in PARTS[:4] if part not in report]
         if missing:
             raise AnsibleActionFail(f"This is not a report: it has no {', '.join(missing)}.")

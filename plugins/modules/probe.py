@@ -61,10 +61,14 @@ options:
     description: Whether to ask if the user may use sudo. The controller itself is never asked.
     type: bool
     default: true
-  run:
-    description: The mark by which P(llmgw.preflight.judge#module) tells this run's records from those of an earlier play.
-    type: str
-    default: ''
+  plan:
+    description:
+      - What P(llmgw.preflight.plan#module) returned. Its machines and limits are taken, instead of O(machines) and O(limits).
+      - The result then carries the mark of that plan, by which P(llmgw.preflight.judge#module) knows it.
+    type: dict
+  stand_ins:
+    description: What the action tells the module of the listeners to open; leave it alone.
+    type: dict
   limits:
     description: >-
       Deadlines and thresholds in seconds, put over the defaults; the role's variable
@@ -144,6 +148,7 @@ from ansible_collections.llmgw.preflight.plugins.module_utils.names import names
 from ansible_collections.llmgw.preflight.plugins.module_utils.package_locks import package_locks
 from ansible_collections.llmgw.preflight.plugins.module_utils.reach import reach
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import read_all
+from ansible_collections.llmgw.preflight.plugins.module_utils.stand_in import open_stand_ins
 from ansible_collections.llmgw.preflight.plugins.module_utils.time_sync import time_sync
 
 
@@ -167,7 +172,8 @@ def main():
             internet_urls=dict(type="list", elements="str"),
             limits=dict(type="dict", default={}),
             sudo=dict(type="bool", default=True),
-            run=dict(type="str", default=""),
+            plan=dict(type="dict"),
+            stand_ins=dict(type="dict", no_log=False),
         ),
         supports_check_mode=True,
     )
@@ -200,6 +206,13 @@ def main():
     sections, unmeasured = read_all(readers, limits["read_s"])
     if unmeasured.pop("login", None):  # a directory that does not answer hides the name, not that we are in
         sections["login"] = {"ok": True, "user": str(os.getuid()), "uid": os.getuid()}
+    if module.params["stand_ins"]:  # last, so that they are not found by what looks for busy ports
+        asked = module.params["stand_ins"]
+        ports = dict((int(port), number) for port, number in asked["ports"].items())
+        try:
+            sections["stand_ins"] = open_stand_ins(ports, asked["token"], asked["me"], asked["lifetime_s"])
+        except Exception as error:  # costs that section only
+            unmeasured["stand_ins"] = "%s: %s" % (type(error).__name__, error)
     module.exit_json(changed=False, sections=sections, unmeasured=unmeasured, started=STARTED, ended=time.time())
 
 

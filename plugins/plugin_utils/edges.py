@@ -7,7 +7,8 @@ import random
 import typing as t
 from collections.abc import Mapping, Sequence
 
-from .model import Need, together
+from . import model
+from .model import Need
 
 Machine = Mapping[str, t.Any]  # with machine and roles
 
@@ -25,7 +26,7 @@ class Edges:
         """The ports of ``callee`` that ``caller`` must reach."""
         kinds = (tuple(caller["roles"]), tuple(callee["roles"]))
         if kinds not in self._ports:
-            reaches = together(self._needs[role] for role in kinds[0]).reaches
+            reaches = model.together(self._needs[role] for role in kinds[0]).reaches
             self._ports[kinds] = tuple(sorted({port for role, port in reaches if role in kinds[1]}))
         return self._ports[kinds]
 
@@ -51,6 +52,12 @@ class Edges:
 
     def _others(self, me: Machine) -> t.Iterator[Machine]:
         return (machine for machine in self.machines if machine["machine"] != me["machine"])
+
+
+def together(plan: Mapping[str, t.Any], batch: t.Iterable[str]) -> list[Machine]:
+    """The machines of a plan that are read at the same time: of this batch, and not left out by --limit."""
+    names = set(batch)
+    return [machine for machine in plan["machines"] if machine["examined"] and machine["machine"] in names]
 
 
 def some_of(peers: Sequence[Machine], needed: t.Container[str], number: int, seed: str, me: str) -> list[Machine]:

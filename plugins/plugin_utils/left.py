@@ -6,14 +6,15 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Mapping
 
-PROBE, CALLS = "preflight_probe", "preflight_calls"
+PROBE, CALLS, CLOSED = "preflight_probe", "preflight_calls", "preflight_closed"  # what the role registers
 
 
 def left_by(task: str, hostvars: Mapping[str, t.Any], machine: str) -> Mapping[str, t.Any] | None:
     """What the role's own task registered for this machine, in this run or an earlier one, or None."""
     of_machine = hostvars[machine]
     result = of_machine[task] if task in of_machine else None
-    return result if isinstance(result, Mapping) and {"run", "play"} <= set(result) else None
+    # What runs once is registered on every machine.
+    return result if isinstance(result, Mapping) and result.get("machine") == machine and {"run", "play"} <= set(result) else None
 
 
 def read_now(hostvars: Mapping[str, t.Any], machine: str, run: str) -> Mapping[str, t.Any] | None:

@@ -18,6 +18,7 @@ OF_THE_MODULE = (
     "silent_mounts", "time_sync", "listening", "internet", "reach", "libc", "identity", "names",
 )
 SECTIONS = (*OF_THE_MODULE, "clock")  # every section of a record that is either there or unmeasured
+ON_REQUEST = ("stand_ins",)
 
 BY_ANSIBLE = ("changed", "failed", "warnings", "deprecations")  # put into any result, depending on the version
 
@@ -46,9 +47,18 @@ def parts_of(result: dict[str, t.Any]) -> Parts:
     whole = result if _is_whole(result) else _found_in(str(result.get("module_stdout") or "")[-OUTPUT_MOST:])
     if whole is None:
         raise NotRead(_valid(_said(result)))
-    sections = {name: _cut(whole["sections"][name]) for name in OF_THE_MODULE if name in whole["sections"]}
-    unmeasured = {name: _cut(str(whole["unmeasured"][name])) for name in OF_THE_MODULE if name in whole["unmeasured"]}
+    known = (*OF_THE_MODULE, *ON_REQUEST)
+    sections = {name: _cut(whole["sections"][name]) for name in known if name in whole["sections"]}
+    unmeasured = {name: _cut(str(whole["unmeasured"][name])) for name in known if name in whole["unmeasured"]}
     return sections, unmeasured, (float(whole["started"]), float(whole["ended"]))
+
+
+def edges_of(result: dict[str, t.Any]) -> dict[str, t.Any]:
+    """What the edges module found, as Ansible made it out. Raises NotRead."""
+    if not isinstance(result.get("edges"), dict):
+        raise NotRead(_valid(_said(result)))
+    edges: dict[str, t.Any] = _cut(result["edges"])
+    return edges
 
 
 def _is_whole(result: t.Any) -> bool:

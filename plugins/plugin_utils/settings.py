@@ -47,6 +47,10 @@ LIMITS: dict[str, float] = {
     "all_pairs": 50,  # machines: where there are more, each tries those that it needs and some others, not all
 }
 
+NO_PLAN = ("There is no plan to go by, since the task that settles it did not run. Let the play begin with it or before "
+           "(--start-at-task), and let no condition (when) keep the role from the first machine of the play: Ansible asks it there "
+           "for all of them. On include_role it is asked for each machine by itself.")
+
 LONGEST_S = 86400
 # The worst level at which the play still goes on is the one below.
 FAIL_ON = ("fail", "warn", "never")
@@ -137,6 +141,25 @@ def _ports(given: t.Any, name: str, problems: _Problems) -> tuple[int, ...]:
     if len(found) < len(ports):
         problems.add(name, given, "it must be a list of port numbers from 1 to 65535.")
     return found
+
+
+def as_given(need: Need) -> dict[str, t.Any]:
+    """A need in the form in which a user gives one."""
+    reaches: dict[str, list[int]] = {}
+    for role, port in need.reaches:
+        reaches.setdefault(role, []).append(port)
+    return {**{name: getattr(need, name) for name in ROLE_FIGURES}, "ports": list(need.ports), "reaches": reaches}
+
+
+def yes_or_no(given: t.Any, default: bool, name: str) -> bool:
+    """Also where a template or the command line made text of it."""
+    known = {"true": True, "yes": True, "false": False, "no": False}
+    found = default if given is None else known.get(given.strip().lower()) if isinstance(given, str) else given
+    if not isinstance(found, bool):
+        problems = _Problems()
+        problems.add(name, given, "it must be true or false.")
+        problems.stop()
+    return t.cast(bool, found)
 
 
 def systems(given: t.Any, name: str = "preflight_systems") -> dict[str, tuple[str, ...]]:

@@ -13,6 +13,8 @@ import typing as t
 from collections.abc import Sequence
 from pathlib import Path
 
+END_S = 2  # for a program to end when it is asked to, before it is made to
+
 
 class OutOfTime(BaseException):
     """A deadline has passed. Not an Exception, since connection plugins catch those and try again."""
@@ -97,7 +99,7 @@ class Conversation:
         """End the program; it has done nothing that could be lost."""
         self._process.terminate()
         try:
-            self._process.wait(2)
+            self._process.wait(END_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

@@ -35,6 +35,7 @@ from . import (
     packages,
     ports,
     quorum,
+    role_ports,
     sudo,
     system,
     time_sync,
@@ -58,6 +59,7 @@ AFTER_LOGIN = (
     network,
 )
 BETWEEN: tuple[t.Any, ...] = (
+    role_ports,
     names,
     identity,
     clocks,
