@@ -104,7 +104,9 @@ def test_one_architecture_under_two_names(monkeypatch, told, name):
     assert system.architecture() == name
 
 
-@pytest.mark.parametrize(("answer", "told"), [("glibc 2.36", "glibc 2.36"), (None, None), (ValueError("unrecognized"), None), (OSError(22), None)])
+@pytest.mark.parametrize(("answer", "told"), [
+    ("glibc 2.36", "glibc 2.36"), (None, None), (ValueError("unrecognized"), None), (OSError(22), None),
+])
 def test_the_c_library(monkeypatch, answer, told):
     def confstr(name):
         assert name == "CS_GNU_LIBC_VERSION"
