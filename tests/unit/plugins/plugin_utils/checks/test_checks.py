@@ -10,7 +10,7 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Findi
 HERE = Path(__file__).parent
 ORDER = ("login", "system", "architecture", "sudo", "packages", "apt_ready", "cpus", "memory", "limits", "disk", "clock", "time_sync",
          "ports", "internet", "network")
-BETWEEN = ("names", "identity", "clocks", "quorum", "alike", "latency")
+BETWEEN = ("role_ports", "names", "identity", "clocks", "quorum", "alike", "latency")
 # check -> the section of the record that it judges
 SECTIONS = {"system": "system", "architecture": "architecture", "sudo": "sudo", "packages": "apt",
             "apt_ready": "package_locks", "cpus": "cpus", "memory": "memory_mb", "limits": "confinement", "disk": "disks",
@@ -18,7 +18,8 @@ SECTIONS = {"system": "system", "architecture": "architecture", "sudo": "sudo", 
             "internet": "internet", "network": "reach"}
 # The same of those between machines, but for clocks, where the check clock says what could not be read, and quorum, which reads nothing.
 SECTIONS_BETWEEN = {"names": "names", "identity": "identity", "alike": "libc", "latency": "edges"}
-NEAR = {"edges": {"slowest": {"machine": "db1", "seconds": 0.001}}}
+NEAR = {"edges": {"tried": 0, "open": 0, "not_open": [], "slowest": {"machine": "db1", "seconds": 0.001}},
+        "stand_ins": {"open": [2379, 2380, 5432, 8008], "held": [], "not_opened": []}}
 
 
 def levels(findings):
