@@ -24,7 +24,6 @@ def closed_to(*addresses):
     return {"block": [{"dir": "in", "from": address, "port": 22, "how": "reject"} for address in addresses]}
 
 
-
 MACHINES = {
     "a": {}, "b": {}, "c": {},
     "moved": {"ssh_port": 2222}, "moved2": {"ssh_port": 2222},

@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-pytestmark = pytest.mark.core
 ROLE = {"ansible.builtin.import_role": {"name": "llmgw.preflight.preflight"}}
 INCLUDED = {"ansible.builtin.include_role": {"name": "llmgw.preflight.preflight"}}
 INSTALL = {"ansible.builtin.debug": {"msg": "INSTALLING"}}
@@ -54,6 +53,7 @@ def run(lab, play, tmp_path):
     return run_plays
 
 
+@pytest.mark.core
 @pytest.mark.parametrize("name", WITH_A_DEAD_ONE)
 def test_a_dead_machine_is_told_and_nothing_is_installed(lab, run, name):
     keywords, arguments = WITH_A_DEAD_ONE[name]
@@ -73,6 +73,7 @@ def healthy(lab):
     return inventory
 
 
+@pytest.mark.core
 @pytest.mark.parametrize("keywords", [
     {}, {"become": True}, {"environment": {"http_proxy": ""}}, {"order": "reverse_inventory"}, {"gather_facts": True},
 ], ids=str)
@@ -83,6 +84,7 @@ def test_healthy_machines_pass_and_the_install_begins(lab, run, keywords):
     assert outcome.report["worst"] == "ok"
 
 
+@pytest.mark.core
 def test_batches(lab, run):
     outcome = run(healthy(lab), preflight([ROLE, INSTALL], serial=1))
     assert outcome.rc == 0, outcome.output
@@ -102,6 +104,7 @@ def test_a_record_of_an_earlier_play_is_not_taken_for_this_ones(lab, run):
         "b": "ok", "c": "ok", "d": "fail"}
 
 
+@pytest.mark.core
 def test_a_machine_lost_within_the_play_is_not_judged_by_what_was_read_before(lab, run):
     lose_d = [{"ansible.builtin.set_fact": {"ansible_port": 1}, "when": "inventory_hostname == 'd'"}, {"ansible.builtin.ping": {}}]
     outcome = run(healthy(lab), preflight([ROLE, *lose_d, ROLE]), THEN_INSTALL)
@@ -150,6 +153,7 @@ def test_twice_in_one_play(lab, run):
     assert outcome.output.count("3 machines, 42 checks: 0 fail, 0 warn, 42 ok.") == 2
 
 
+@pytest.mark.core
 def test_as_a_pre_task_it_changes_nothing_and_leaves_facts_alone(lab, run):
     steady = "date_time|uptime|mem|discovered|proc_|loadavg"
     facts = f"{{{{ ansible_facts | dict2items | rejectattr('key', 'match', '{steady}') | to_json | hash }}}}"

@@ -39,7 +39,6 @@ def message_of(outcome):
     return failed
 
 
-@pytest.mark.core
 @pytest.mark.parametrize("case", CASES)
 def test_one_clear_error_and_nothing_is_read(play, case):
     variables, message = CASES[case]
