@@ -51,7 +51,8 @@ class ActionModule(ActionBase):
             report = evaluate(records, plan["needs"], plan["systems"], plan["architectures"], plan["limits"], others)
         except (RecordsError, SettingsError) as problem:
             raise AnsibleActionFail(str(problem)) from problem
-        return {**report, "not_examined": waiting, "sampled": plan["sampled"], "changed": False, "_ansible_verbose_override": True}
+        sampled = {"sampled": plan["sampled"]} if plan["sampled"] else {}
+        return {**report, "not_examined": waiting, **sampled, "changed": False, "_ansible_verbose_override": True}
 
     def _whole_record(self, result: t.Any, task_vars: dict[str, t.Any], name: str) -> dict[str, t.Any]:
         """The record of the first task with what the second found, if that belongs to the same run."""

@@ -7,7 +7,7 @@ import re
 import pytest
 
 pytestmark = pytest.mark.core
-BETWEEN = ("names", "identity", "clocks", "quorum", "alike")
+BETWEEN = ("names", "identity", "clocks", "quorum", "alike", "latency")
 TABLE = "127.0.0.1 localhost\n"
 UBUNTU = {"ID": "ubuntu", "VERSION_ID": "24.04", "PRETTY_NAME": "Ubuntu 24.04 LTS"}
 COPY = {"/etc/machine-id": "0123456789abcdef0123456789abcdef\n"}
@@ -16,6 +16,7 @@ MACHINES = {  # name -> (role, fields of the lab)
     "db1": ("database", {}),
     "db2": ("database", {}),
     "db3": ("database", {}),
+    "far": ("etcd_witness", {"latency_ms": 60}),
     "n1": ("node", {}),
     "n2": ("node", {}),
     "n3": ("node", {}),
@@ -60,6 +61,10 @@ ROWS = {
         (None, "alike"): ("warn", r"the 3 with PostgreSQL have not the same system: debian 12 \(db1, db2\), ubuntu 24\.04 \(ubuntu\)")}),
     "an even number of etcd members": ("db1 db2 n1", {}, {
         (None, "quorum"): ("warn", r"2 etcd members \(db1, db2\): the loss of either stops everything, so they are no safer than one")}),
+    "an etcd member far away": ("db1 db2 far", {}, {
+        ("db1", "latency"): ("warn", r"\d\d\.\d ms to far and back \(10 ms is allowed\)"),
+        ("db2", "latency"): ("warn", r"\d\d\.\d ms to far and back \(10 ms is allowed\)"),
+        ("far", "latency"): ("warn", r"\d\d\.\d ms to db[12] and back \(10 ms is allowed\)")}),
 }
 
 
@@ -103,8 +108,11 @@ def test_what_is_reported(outcomes, name):
 def test_what_is_said_of_healthy_machines(outcomes):
     found = {at: finding["detail"] for at, finding in outcomes("healthy, by name").findings().items() if at[1] in BETWEEN}
     machines = ("db1", "db2", "db3", "n1")
-    assert re.fullmatch(r"4 clocks are within 0\.\d{3} s of each other \(give or take \d\.\d{3} s; 1 s is allowed\)", found.pop((None, "clocks")))
+    clocks = r"4 clocks are within 0\.\d{3} s of each other \(give or take \d\.\d{3} s; 1 s is allowed\)"
+    assert re.fullmatch(clocks, found.pop((None, "clocks")))
     assert re.fullmatch(r"the 3 with PostgreSQL all have x86_64, debian 12, glibc \d\.\d+", found.pop((None, "alike")))
+    for machine in machines[:3]:
+        assert re.fullmatch(r"\d\.\d ms to db[123] and back \(10 ms is allowed\)", found.pop((machine, "latency")))
     assert found == {
         **{(machine, "names"): "looks up its own hostname and 3 other names" for machine in machines},
         **{(machine, "identity"): "nothing of it is another machine's too" for machine in machines},

@@ -101,6 +101,10 @@ def _notes(report: dict[str, t.Any]) -> Iterable[str]:
         waiting = [entry["machine"] for entry in report.get("not_examined", ()) if entry["why"] == why]
         if waiting:
             yield f"{words}: {names(waiting)}"
+    sampled = report.get("sampled")
+    if sampled:
+        yield (f"not each machine tried each other one, since there are {sampled['machines']} (preflight_limits.all_pairs): it tried those "
+               f"that it needs, and {sampled['others']} by lot (seed {sampled['seed']})")
     without = [machine["machine"] for machine in report["machines"] if not machine["roles"]]
     if without:
         yield (f"no role, so nothing is asked of CPUs, memory, disk and ports: {names(without)} "
