@@ -21,8 +21,9 @@ def call(edges, limit_s, token, me):
     for _again in range(ROUND_TRIPS - 1):
         for number, seconds in attempt(measured, limit_s / 2)[1].items():
             trips.setdefault(measured[number]["machine"], []).append(seconds)
+    mine, of_another_run = ("%s %d\n" % (token, me)).encode(), (NAME + " -").encode()
     words = {
-        number: (("%s %d\n" % (token, me)).encode(), ("%s %s %d %d\n" % (NAME, token, edge["number"], edge["port"])).encode(), (NAME + " -").encode())
+        number: (mine, ("%s %s %d %d\n" % (NAME, token, edge["number"], edge["port"])).encode(), of_another_run)
         for number, edge in enumerate(edges) if not edge["held"]
     }
     outcomes, round_trips = attempt(edges, limit_s, words)

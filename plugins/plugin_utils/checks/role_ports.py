@@ -31,7 +31,7 @@ def compare(group: Group) -> list[Told]:
     callees, found = readings(asked, "stand_ins", STAND_INS, WORST, FIX_UNREAD)
     callers, unread = readings([member for member in group.members if "edges" in member.record], "edges", EDGES, WORST, FIX_UNREAD)
     found += unread
-    found += [(member.name, fail(f"was read, but could not be logged in to any more when the ports were tried: {_reason(member)}", FIX_LOST))
+    found += [(member.name, fail(f"was read, but not logged in to any more when the ports were tried: {_reason(member)}", FIX_LOST))
               for member in asked if _is_unmeasured(member, "edges")]
     blocked: dict[str, dict[int, dict[str, str]]] = {}  # callee -> port -> caller -> outcome
     for caller, edges in callers:
@@ -73,8 +73,8 @@ def _judge(callee: Member, stand_ins: t.Any, blocked: Mapping[int, Mapping[str, 
                 f"({'tried ' if everybody else ''}from {several(callers)}: {OUTCOMES.get(outcome, outcome)})"
                 for (outcome, callers, everybody), ports in problems.items()]
         ports = sorted({port for same in problems.values() for port in same})
-        callers = sorted({caller for _outcome, some, _everybody in problems for caller in some})
-        return fail("; ".join(told + untried), FIX.format(ports=_listed(ports), machine=callee.name, callers=several(callers)))
+        everyone = sorted({caller for _outcome, some, _everybody in problems for caller in some})
+        return fail("; ".join(told + untried), FIX.format(ports=_listed(ports), machine=callee.name, callers=several(everyone)))
     if untried:
         return warn(f"could not be tried: {'; '.join(untried)}", FIX_UNTRIED)
     most = max(needed.values())

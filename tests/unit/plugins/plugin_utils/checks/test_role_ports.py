@@ -84,7 +84,7 @@ def test_what_could_not_be_tried_is_no_failure(stand_ins, outcome, verdict):
 def test_a_machine_that_was_lost_between_the_tasks_is_a_finding():
     lost = machine("db2", "database", edges=None, unmeasured={"edges": "Connection timed out"})
     assert compare(machine("db1", "database"), lost)[0] == (
-        "db2", fail("was read, but could not be logged in to any more when the ports were tried: Connection timed out", role_ports.FIX_LOST))
+        "db2", fail("was read, but not logged in to any more when the ports were tried: Connection timed out", role_ports.FIX_LOST))
 
 
 def test_junk_is_no_pass():
