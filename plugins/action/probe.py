@@ -78,6 +78,8 @@ class ActionModule(ActionBase):
         plan = arguments["plan"]
         if plan is not None and "run" not in plan:
             raise AnsibleActionFail(settings.NO_PLAN)
+        if plan and self._task.delegate_to:  # it may be set for some machines only
+            raise AnsibleActionFail(settings.DELEGATED)
         if plan:
             arguments.update({key: plan[key] for key in ("machines", "limits")})
         self._run = plan["run"] if plan else ""
@@ -277,8 +279,9 @@ class ActionModule(ActionBase):
             works, said = False, str(problem)
         finally:
             self._connection.set_become_plugin(None)
+        reason = login.reason_of(said.replace(str(plugin.get_option("become_pass")), "***"))
         self._record["sudo"] = {"how": "password_given"} if works else {
-            "how": "denied", "reason": login.reason_of(said) or "the password that was given does not work"}
+            "how": "denied", "reason": reason or "the password that was given does not work"}
 
     def _not_read(self, reason: str, cause: str) -> None:
         self._record["login"] = {"ok": False, "reason": reason, "cause": cause}

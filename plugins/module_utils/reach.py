@@ -3,6 +3,7 @@
 
 import errno
 import ipaddress
+import resource
 import selectors
 import socket
 import struct
@@ -44,6 +45,7 @@ def attempt(peers, limit_s, words=()):
     """
     found = _look_up(peers, time.monotonic() + limit_s / 2)
     end = time.monotonic() + limit_s
+    _allow_files(4 * len(peers) + 256)  # two addresses a peer, and room for whatever else runs
     words, outcomes, round_trips = dict(words), {}, {}
     waiting = selectors.DefaultSelector()
     for number in range(len(peers)):
@@ -74,6 +76,13 @@ def attempt(peers, limit_s, words=()):
         key.fileobj.close()
     waiting.close()
     return outcomes, round_trips
+
+
+def _allow_files(number):
+    """Let this process have so many files open, as far as it may; a login has 1,024 to begin with."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < number:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (number if hard == resource.RLIM_INFINITY else min(number, hard), hard))
 
 
 def _connected(connection, number, words, round_trips):

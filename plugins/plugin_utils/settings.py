@@ -51,6 +51,8 @@ NO_PLAN = ("There is no plan to go by, since the task that settles it did not ru
            "(--start-at-task), and let no condition (when) keep the role from the first machine of the play: Ansible asks it there "
            "for all of them. On include_role it is asked for each machine by itself.")
 
+DELEGATED = ("The preflight is delegated (delegate_to): then another machine would be read in place of this one. Take delegate_to away.")
+
 LONGEST_S = 86400
 # The worst level at which the play still goes on is the one below.
 FAIL_ON = ("fail", "warn", "never")
@@ -72,7 +74,9 @@ class _Problems(list[str]):
 
 
 def _shown(value: t.Any) -> str:
+    """A value as it may be printed: what stands where an address has its password, and what follows its question mark, may be secret."""
     text = repr(str(value) if isinstance(value, str) else value)
+    text = re.sub(r"\?[^\s'\"]*", "?***", re.sub(r"[^\s'\"/]+@", "***@", text))
     return text if len(text) <= 80 else text[:77] + "..."
 
 
@@ -235,7 +239,7 @@ def urls(given: t.Any, name: str = "preflight_internet_urls") -> tuple[str, ...]
         except ValueError:
             usable = False
         if not usable:
-            problems.add(name, re.sub(r"//.*@", "//***@", url), "each must be the address of a web server without a password, such as http://deb.debian.org/.")
+            problems.add(name, url, "each must be the address of a web server without a password, such as http://deb.debian.org/.")
     problems.stop()
     return found
 
@@ -271,7 +275,9 @@ def serves(given: t.Any, name: str) -> list[dict[str, t.Any]]:
     for model in given:
         if (not isinstance(model, Mapping) or set(model) != {"name", "memory_mb"} or _whole(model["memory_mb"]) is None
                 or not isinstance(model["name"], str) or not model["name"].strip()):
-            problems.add(name, model, allowed)
+            known = ("name", "memory_mb")
+            shown = {key: value if key in known else "***" for key, value in model.items()} if isinstance(model, Mapping) else model
+            problems.add(name, shown, allowed)
         else:
             models.append({"name": str(model["name"]), "memory_mb": _whole(model["memory_mb"])})
     problems.stop()

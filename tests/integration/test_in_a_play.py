@@ -150,7 +150,7 @@ def test_a_limit_within_the_machines_of_the_play(lab, run):
 def test_twice_in_one_play(lab, run):
     outcome = run(healthy(lab), preflight([ROLE, ROLE]))
     assert outcome.rc == 0, outcome.output
-    assert outcome.output.count("3 machines, 42 checks: 0 fail, 0 warn, 42 ok.") == 2
+    assert outcome.output.count("3 machines, 49 checks: 0 fail, 0 warn, 49 ok.") == 2
 
 
 @pytest.mark.core

@@ -54,7 +54,7 @@ def test_what_is_blocked_is_told_once_and_nothing_is_left(make_lab, play, name):
     found = outcome.findings("role_ports")
     assert {machine for machine, check in found} == {"db1", "db2", "w1", "cp1"}
     assert {machine: (f["level"], f["detail"]) for (machine, check), f in found.items() if f["level"] != "ok"} == expected
-    assert outcome.findings()["cp1", "role_ports"]["detail"] == "7443 can be reached from every machine that needs them (1)"
+    assert outcome.findings()["cp1", "role_ports"]["detail"] == "7443 can be reached from every machine that needs it (1)"
     assert outcome.rc == (2 if any(level == "fail" for level, detail in expected.values()) else 0)
     assert left_over(lab) == []
 

@@ -80,8 +80,11 @@ ROWS = {
     "no ss, no ip": ({"no_bin": ["ss", "netstat", "ip", "lsof"], "listen": [2379], "groups": ["etcd_witness"]}, {
         "ports": ("warn", r"in use: 2379 by user root on 0\.0\.0\.0, ::")}),
     "one address": ({"listen": ["127.0.0.1:2379"], "groups": ["etcd_witness"]}, {
-        "ports": ("warn", r"in use: 2379 by user root on 127\.0\.0\.1")}),
-    "ipv6 only": ({"listen": ["[::1]:2380"], "groups": ["etcd_witness"]}, {"ports": ("warn", r"in use: 2380 by user root on ::1")}),
+        "ports": ("warn", r"in use: 2379 by user root on 127\.0\.0\.1"),
+        "role_ports": ("warn", r"could not be tried: 2379 from .+: what listens on it does so for some callers only")}),
+    "ipv6 only": ({"listen": ["[::1]:2380"], "groups": ["etcd_witness"]}, {
+        "ports": ("warn", r"in use: 2380 by user root on ::1"),
+        "role_ports": ("warn", r"could not be tried: 2380 from .+: what listens on it does so for some callers only")}),
     # learningequality/kolibri#6434, apprenda/kismatic#928: our own service, named where it can be
     "its own service": ({"listen": [{"port": 8080, "name": "llmgw"}], "groups": ["control_plane"], "vars": {"ansible_user": "root"},
                          "files": {"/root/.ssh/authorized_keys": {"link": "/home/ops/.ssh/authorized_keys"}},
@@ -119,7 +122,8 @@ ROWS = {
         "files": program("/usr/bin/hostile", f"{PYTHON} \"$@\" | sed 's/{{\"/{{\"warnings\": [\"\\\\u001b[2J\"], \"/'")}, {}),
     "slow link": ({"latency_ms": 400}, {}),
     "clock ahead": ({"clock_offset_s": 3600}, {
-        "clock": ("fail", r"3,600 s ahead of the controller's \(give or take 0\.\d+ s; 1 s is allowed\)")}),
+        "clock": ("fail", r"3,600 s ahead of the controller's \(give or take 0\.\d+ s; 1 s is allowed\)"),
+        "clocks": ("fail", r"3,600 s ahead of the middle of the \d+ that agree \(give or take 0\.\d+ s; 1 s is allowed\)")}),
     "another port": ({"ssh_port": 2222}, {}),
 }
 

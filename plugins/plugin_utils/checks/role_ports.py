@@ -78,7 +78,7 @@ def _judge(callee: Member, stand_ins: t.Any, blocked: Mapping[int, Mapping[str, 
     if untried:
         return warn(f"could not be tried: {'; '.join(untried)}", FIX_UNTRIED)
     most = max(needed.values())
-    return ok(f"{_listed(sorted(needed))} can be reached from every machine that needs them ({most})")
+    return ok(f"{_listed(sorted(needed))} can be reached from every machine that needs {'them' if len(needed) > 1 else 'it'} ({most})")
 
 
 def _one_each(found: Sequence[Told]) -> list[Told]:

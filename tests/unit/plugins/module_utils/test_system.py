@@ -47,6 +47,13 @@ def test_what_sudo_says(monkeypatch, status, said, section):
     assert asked == [(["/usr/bin/sudo", "-k", "-n", "id", "-u"], 7)]  # once: each refusal may be mailed to root (starship/starship#5484)
 
 
+def test_a_sudo_that_greets(monkeypatch):
+    monkeypatch.setattr(system.os, "getuid", lambda: 1000)
+    monkeypatch.setattr(system, "find", lambda name: "/usr/bin/sudo")
+    monkeypatch.setattr(system, "command", lambda argv, limit_s: (0, "Welcome to c\n0\n", ""))
+    assert system.sudo(7)["how"] == "nopasswd"
+
+
 def test_a_sudo_that_says_yes_and_does_not_do_it(monkeypatch):
     monkeypatch.setattr(system.os, "getuid", lambda: 1000)
     monkeypatch.setattr(system, "find", lambda name: "/usr/bin/sudo")
