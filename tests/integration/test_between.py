@@ -12,6 +12,7 @@ TABLE = "127.0.0.1 localhost\n"
 UBUNTU = {"ID": "ubuntu", "VERSION_ID": "24.04", "PRETTY_NAME": "Ubuntu 24.04 LTS"}
 COPY = {"/etc/machine-id": "0123456789abcdef0123456789abcdef\n"}
 
+IDLE = {f"pressure/{kind}": "some avg10=0.00 avg60=0.00 avg300=0.00 total=5\n" for kind in ("cpu", "memory", "io")}
 MACHINES = {  # name -> (role, fields of the lab)
     "db1": ("database", {}),
     "db2": ("database", {}),
@@ -29,9 +30,11 @@ MACHINES = {  # name -> (role, fields of the lab)
     "late2": ("node", {"clock_offset_s": -30}),
     "late3": ("node", {"clock_offset_s": -30}),
     "misled": ("node", {"files": {"/etc/hosts": f"{TABLE}127.0.1.1 misled n1\n"}}),
-    "nameless": ("node", {"files": {"/etc/hosts": TABLE}}),
+    # sudo looks its hostname up, and waits for a name server that is not there; the machine says that it is idle, however busy the box is.
+    "nameless": ("node", {"files": {"/etc/hosts": TABLE}, "proc": IDLE}),
 }
 BY_NAME = {"preflight_address": "{{ inventory_hostname }}"}
+SLOW_SUDO = ("warn", r"sudo without a password, but it waits for \d+\.\d s each time")
 LATE = r"(29|30)\.\d{3} s behind the controller's \(give or take \d\.\d{3} s; 1 s is allowed\)"
 
 # name -> (machines, variables, (machine, check) -> (level, the whole detail as a pattern))
@@ -54,9 +57,11 @@ ROWS = {
         ("misled", "network"): ("fail", r"does not reach n1 \(n1 port 22: something else answers there\)")}),
     "a name that leads nowhere": ("nameless n1", BY_NAME, {
         ("nameless", "names"): ("fail", r"n1 leads nowhere; its own hostname nameless leads nowhere"),
+        ("nameless", "sudo"): SLOW_SUDO,
         ("nameless", "network"): ("fail", r"does not reach n1 \(n1 port 22: its name can not be looked up\)")}),
     "no hostname of its own": ("n1 nameless", {}, {
-        ("nameless", "names"): ("warn", r"its own hostname nameless leads nowhere")}),
+        ("nameless", "names"): ("warn", r"its own hostname nameless leads nowhere"),
+        ("nameless", "sudo"): SLOW_SUDO}),
     "another system for a replica": ("db1 db2 ubuntu", {}, {
         (None, "alike"): ("warn", r"the 3 with PostgreSQL have not the same system: debian 12 \(db1, db2\), ubuntu 24\.04 \(ubuntu\)")}),
     "an even number of etcd members": ("db1 db2 n1", {}, {

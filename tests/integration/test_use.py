@@ -37,7 +37,7 @@ def test_the_screen(three, play):
         "WARN  quorum       all machines: 2 etcd members (db1, db2): the loss of either",
         "                   stops everything, so they are no safer than one",
         "                   -> Add one machine with the role etcd_witness, or take one",
-        "                      away.",
+        "                      of them out, so that their number is odd.",
         "OK    53 checks (-v shows each)",
         "3 machines, 57 checks: 0 fail, 4 warn, 53 ok.",
     ]
