@@ -136,7 +136,6 @@ class ActionModule(ActionBase):
                 problems.setdefault(f"{key} can not be worked out: {problem.message}", []).append(name)
         return own if len(own) == len(OF_A_MACHINE) else None
 
-
     def _differs(self, value: t.Any, templar: t.Any) -> bool:
         """Whether what stands there for all is a template that is something else on this machine than on the first."""
         if not any(sign in str(value) for sign in ("{{", "{%")):

@@ -67,6 +67,23 @@ def test_no_machine_to_check_is_no_success(play, tmp_path, text, variables, patt
     assert outcome.report is None
 
 
+def test_hosts_and_a_limit_that_have_nothing_in_common_are_no_success(play):
+    inventory = {"all": {"hosts": dict.fromkeys(("a", "b"), {"ansible_connection": "local"})}}
+    outcome = play(inventory, variables={"preflight_hosts": "a"}, arguments="--limit b")
+    assert outcome.rc == 2
+    assert "matches a within --limit b." in message_of(outcome)
+    assert outcome.report is None
+
+
+def test_a_controller_that_stands_for_several_machines_is_no_success(play):
+    here = {"ansible_connection": "local", "ansible_python_interpreter": "{{ ansible_playbook_python }}"}
+    inventory = {"all": {"hosts": {"a": here, "b": here}}}
+    outcome = play(inventory, variables={"preflight_internet_urls": []})
+    assert outcome.rc == 2
+    assert outcome.findings()["b", "identity"]["level"] == "fail"
+    assert outcome.findings()["b", "identity"]["detail"] == "a and b are one machine, under two names"
+
+
 def test_tags_do_not_switch_the_gate_off(play):
     outcome = play(arguments="--tags install", variables={"preflight_internet_urls": []})
     assert outcome.report["machines"][0]["machine"] == "localhost"

@@ -7,11 +7,13 @@ runs on the machine meanwhile.
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 import subprocess
 import time
 
 import pytest
+from lab.spec import PASSWORD
 
 pytestmark = pytest.mark.core
 SUDO = "/usr/bin/sudo"
@@ -69,6 +71,10 @@ ROWS = {
     "sudo that says nothing": ({"files": program("/usr/local/bin/sudo", "exit 1")}, {
         "sudo": ("warn", r"could not be read: sudo -k -n id -u: exit status 1")}),
     "sudo that lectures": ({"sudo": "password", "files": {"/etc/sudoers.d/zz": "Defaults lecture=always\n"}}, {}),
+    "sudo that repeats the password": ({"sudo": "password", "files": program(
+        "/usr/local/bin/sudo", "while [ $# -gt 0 ]; do case $1 in", "-n) echo 'sudo: a password is required' >&2; exit 1;;",
+        "-p) prompt=$2; shift;;", "esac; shift; done", 'printf %s "$prompt" >&2; read -r line; echo "wrong password $line" >&2; exit 1')}, {
+            "sudo": ("warn", r"sudo is denied to this user: wrong password \*\*\*")}),
     "no sudo": ({"sudo": "missing"}, {"sudo": ("warn", r"sudo is not installed and the user is not root")}),
     "no rule for sudo": ({"sudo": "denied"}, {"sudo": ("warn", r"sudo asks for a password and none is given")}),
     # NixOS/nixpkgs#48917, balena-os/meta-balena#1852
@@ -159,6 +165,8 @@ def test_what_is_reported(outcome, name):
 def test_nothing_of_a_machine_is_run_or_reaches_the_screen_raw(outcome):
     result, shorts = outcome
     assert "uid=" not in result.output
+    assert PASSWORD not in result.output
+    assert PASSWORD not in json.dumps(result.report)
     assert "\x1b" not in result.output
     assert max(map(len, result.output.splitlines())) < 2000
     name = result.records()[shorts["hostile os-release"]]["system"]["name"]

@@ -85,7 +85,7 @@ BETWEEN_READ = [check for check in checks.BETWEEN if check.ID in SECTIONS_BETWEE
 def between(group, check, **sections):
     """What the check says when db1 is like this, and two others are healthy."""
     found = check.compare(group({"db1": {**NEAR, **sections}, "db2": NEAR, "db3": NEAR}))
-    return {machine: verdict for machine, verdict in found}
+    return dict(found)
 
 
 @pytest.mark.parametrize("check", BETWEEN_READ, ids=lambda check: check.ID)

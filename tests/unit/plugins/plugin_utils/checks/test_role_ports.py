@@ -8,7 +8,8 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Group
 NOTHING_LEFT = {"tried": 4, "open": 4, "not_open": [], "seconds": {}, "slowest": None}
 
 
-def machine(name, role, edges=NOTHING_LEFT, stand_ins=None, **more):
+def machine(name, role, edges="all", stand_ins=None, **more):
+    edges = NOTHING_LEFT if edges == "all" else edges
     need = together([settings.NEEDS[role]])
     opened = {"pid": 5, "open": list(need.ports), "held": [], "not_opened": [], **(stand_ins or {})}
     record = {"machine": name, "stand_ins": opened, "edges": edges, "unmeasured": {}, **more}
