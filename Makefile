@@ -28,8 +28,8 @@ inventory:
 	  echo "There is no inventory $$INVENTORY. Name a file, a folder, or hosts with a comma: make preflight INVENTORY=host1," >&2; \
 	  exit 2; };; esac
 
-test: lint sanity pytest cores ## lint, sanity, pytest, cores
-test-all: lint sanity pytest all-cores ## the same, with all of unit and integration on each series of ansible-core
+test: lint sanity cores ## lint, sanity, cores
+test-all: lint sanity all-cores ## the same, with all tests on each series of ansible-core
 ifneq ($(filter test-all,$(MAKECMDGOALS)),)
 MAKEFLAGS += --keep-going # shows all faults at once
 endif
@@ -60,7 +60,7 @@ unit lab integration pytest: $(VENV)/installed-dev collection
 	@echo "== pytest"
 	@$(BIN)/python -m pytest $(if $(filter pytest,$@),,tests/$@) $(value ARGS)
 
-cores: ## unit and the core set of integration, on the oldest and the newest ansible-core that can run here
+cores: ## all tests on the newest ansible-core that can run here, and the core set on the oldest
 cores all-cores: $(VENV)/installed-dev collection packages
 	@$(BIN)/python tests/tools/cores.py $(if $(filter cores,$@),ends,all) $(value ARGS)
 

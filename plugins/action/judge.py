@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Mapping
 
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import RecordsError, evaluate
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.left import CALLS, CLOSED, PROBE, left_by
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.settings import NO_PLAN, SettingsError
 
 NOT_READ = "it was not read: it had left the play, or was passed over, when the preflight came to it"
@@ -25,34 +25,50 @@ class ActionModule(ActionBase):
         plan = self.validate_argument_spec(argument_spec={"plan": {"type": "dict", "required": True}})[1]["plan"]
         if "run" not in plan:
             raise AnsibleActionFail(NO_PLAN)
-        records, waiting = [], []
+        records, waiting, others, gone = [], [], [], gone_before_the_end(task_vars)
         for machine in plan["machines"]:
             name = machine["machine"]
             if not machine["examined"]:
                 waiting.append({"machine": name, "why": "limit"})
+                others.append(machine)
                 continue
-            result = left_by_probe(task_vars["hostvars"], name)
+            result = left_by(PROBE, task_vars["hostvars"], name)
             # With serial: of a batch before this one, or of one that has not come. One that Ansible dropped is of neither.
             other_batch = (plan["batches"] and name in task_vars["ansible_play_hosts"]
                            and name not in task_vars["ansible_play_batch"])
             of_other_batch = other_batch and result and result["play"] == plan["play"] and result["run"] not in plan["superseded"]
             if result and (result["run"] == plan["run"] or of_other_batch):
-                records.append(result["record"])
+                records.append(self._whole_record(result, task_vars, name))
             elif other_batch:
                 waiting.append({"machine": name, "why": "batch"})
+                others.append(machine)
             else:
                 records.append({**machine, "login": {"ok": False, "reason": NOT_READ, "cause": "not_read"}})
+        for record in records:
+            if record["machine"] in gone and "stand_ins" in record:
+                record["stand_ins"] = {**record["stand_ins"], "gone": True}
         try:
-            report = evaluate(records, plan["needs"], plan["systems"], plan["architectures"], plan["limits"])
+            report = evaluate(records, plan["needs"], plan["systems"], plan["architectures"], plan["limits"], others)
         except (RecordsError, SettingsError) as problem:
             raise AnsibleActionFail(str(problem)) from problem
-        return {**report, "not_examined": waiting, "changed": False, "_ansible_verbose_override": True}
+        sampled = {"sampled": plan["sampled"]} if plan["sampled"] else {}
+        return {**report, "not_examined": waiting, **sampled, "changed": False, "_ansible_verbose_override": True}
+
+    def _whole_record(self, result: t.Any, task_vars: dict[str, t.Any], name: str) -> dict[str, t.Any]:
+        """The record of the first task with what the second found, if that belongs to the same run."""
+        record, calls = dict(result["record"]), left_by(CALLS, task_vars["hostvars"], name)
+        if not calls or calls["run"] != result["run"]:
+            if "stand_ins" in record:
+                record["unmeasured"] = {**record["unmeasured"], "edges": "it was passed over"}
+        elif "edges" in calls:
+            record["edges"] = calls["edges"]
+        elif "reason" in calls:
+            record["unmeasured"] = {**record["unmeasured"], "edges": calls["reason"]}
+        return record
 
 
-def left_by_probe(hostvars: Mapping[str, t.Any], name: str) -> Mapping[str, t.Any] | None:
-    """What the role's own probe registered for this machine, in this run or an earlier one, or None."""
-    of_machine = hostvars[name]
-    result = of_machine["preflight_probe"] if "preflight_probe" in of_machine else None
-    whole = isinstance(result, Mapping) and {"record", "run", "play"} <= set(result)
-    # What runs once is registered on every machine.
-    return result if whole and result["record"].get("machine") == name else None
+def gone_before_the_end(task_vars: dict[str, t.Any]) -> set[str]:
+    """The machines whose stand-ins were to be closed, and were there no more: whoever was refused there may have come too late."""
+    closed = task_vars.get(CLOSED)
+    results = closed.get("results") or () if isinstance(closed, dict) else ()
+    return {result["item"] for result in results if result.get("alive") is False}

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import typing as t
 import uuid
 
@@ -10,15 +11,16 @@ from ansible import constants as C
 from ansible.errors import AnsibleError
 from ansible.plugins.action import ActionBase
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import settings
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.edges import Edges, together
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports.text import names
 
 # What may differ from machine to machine, and what may not: there is one judgement for the play.
-OF_A_MACHINE = (
-    "preflight_roles", "preflight_serves", "preflight_address", "preflight_port", "preflight_internet_urls", "ansible_host",
-    "ansible_ssh_host", "ansible_port", "ansible_ssh_port", "group_names",
-)
-OF_ALL = ("needs", "systems", "architectures", "limits", "fail_on", "report_dir", "report_formats")
+ADDRESSES = ("preflight_address", "ansible_host", "ansible_ssh_host")  # the first that is set counts
+PORTS = ("preflight_port", "ansible_port", "ansible_ssh_port")
+OF_A_MACHINE = ("preflight_roles", "preflight_serves", "preflight_internet_urls", "group_names", *ADDRESSES, *PORTS)
+OF_ALL = ("needs", "systems", "architectures", "limits", "role_ports", "fail_on", "report_dir", "report_formats")
+OTHERS = 5  # by lot, that a machine tries where not all pairs are tried
 
 
 class ActionModule(ActionBase):
@@ -38,8 +40,7 @@ class ActionModule(ActionBase):
             problems[f"the strategy of this play is {strategy}: it lets the first machine go on before the others are read, so "
                      "they can not be judged together. Put the preflight in a play of its own with strategy: linear."] = []
         if self._task.delegate_to:
-            problems[f"the preflight is delegated to {self._task.delegate_to} (delegate_to): then that machine would be read in place "
-                     "of each of these. Take delegate_to away."] = []
+            problems[settings.DELEGATED] = []
 
         def settle(check: t.Callable[..., t.Any], *given: t.Any, machine: str | None = None) -> t.Any:
             try:
@@ -52,6 +53,7 @@ class ActionModule(ActionBase):
         limits = settle(settings.limits, arguments["limits"])
         systems = settle(settings.systems, arguments["systems"])
         architectures = settle(settings.architectures, arguments["architectures"])
+        role_ports = settle(settings.yes_or_no, arguments["role_ports"], True, "preflight_role_ports")
         fail_on = settle(settings.choice, arguments["fail_on"] or settings.FAIL_ON[0], settings.FAIL_ON, "preflight_fail_on")
         report_dir = settle(settings.folder, arguments["report_dir"], "preflight_report_dir")
         formats = settle(settings.texts, arguments["report_formats"], tuple(FILES), "preflight_report_formats") or ()
@@ -66,13 +68,13 @@ class ActionModule(ActionBase):
             own = self._variables_of(name, task_vars, problems)
             if own is None:
                 continue
-            address = own["preflight_address"] or own["ansible_host"] or own["ansible_ssh_host"] or name
+            address, address_from = first_of(own, ADDRESSES, name)
+            own_port, port_from = first_of(own, PORTS, port)
             machines.append({
                 "machine": str(name),
                 "examined": name in examined,
-                "address": settle(settings.address, address, "preflight_address", machine=name),
-                "port": settle(settings.port, own["preflight_port"] or own["ansible_port"] or own["ansible_ssh_port"] or port,
-                               "preflight_port", machine=name),
+                "address": settle(settings.address, address, address_from, machine=name),
+                "port": settle(settings.port, own_port, port_from, machine=name),
                 "roles": settle(settings.roles, own["preflight_roles"], own["group_names"], known, "preflight_roles", machine=name),
                 "serves": settle(settings.serves, own["preflight_serves"], "preflight_serves", machine=name),
                 "internet_urls": settle(settings.urls, own["preflight_internet_urls"], machine=name),
@@ -81,16 +83,20 @@ class ActionModule(ActionBase):
             told = [f"{problem} ({names(on)})" if on else problem for problem, on in problems.items()]
             # Not raised: ansible-core 2.16 would put an exception's text before it.
             return {"failed": True, "changed": False, "msg": "Nothing was read, because:\n" + "\n".join(told)}
-        play, earlier = self._task.get_play(), task_vars.get("preflight_plan") or {}
+        play, earlier, run = self._task.get_play(), task_vars.get("preflight_plan") or {}, uuid.uuid4().hex
+        many = len(machines) > limits["all_pairs"]
         return {
             "changed": False,
-            "run": uuid.uuid4().hex,
+            "run": run,
             "play": str(play._uuid),
             "batches": bool(play.serial),
             # This batch was read before: what was read then is not what is judged now.
             "superseded": [*earlier.get("superseded", ()), earlier["run"]] if earlier.get("play") == str(play._uuid) else [],
             "machines": machines,
-            "needs": {role: {**need.__dict__, "ports": list(need.ports)} for role, need in needs.items()},
+            "role_ports": role_ports and Edges(together({"machines": machines}, task_vars["ansible_play_batch"]), needs).any(),
+            # Each attempt makes an sshd fork, and newer ones punish whoever calls and does not log in.
+            "sampled": {"machines": len(machines), "others": OTHERS, "seed": run[:6]} if many else None,
+            "needs": {role: settings.as_given(need) for role, need in needs.items()},
             "systems": {system: list(versions) for system, versions in systems.items()},
             "architectures": list(architectures),
             "limits": limits,
@@ -119,7 +125,7 @@ class ActionModule(ActionBase):
         templar = self._templar.copy_with_new_env(available_variables=seen)
         for key in OF_ALL:
             key = f"preflight_{key}"
-            if seen.get(key) != task_vars.get(key):
+            if seen.get(key) != task_vars.get(key) or self._differs(seen.get(key), templar):
                 problems.setdefault(f"{key} is not the same for all machines, as it must be: there is one judgement for the play. "
                                     "Set it for the play, or for the group all.", []).append(name)
         own = {}
@@ -129,6 +135,19 @@ class ActionModule(ActionBase):
             except AnsibleError as problem:
                 problems.setdefault(f"{key} can not be worked out: {problem.message}", []).append(name)
         return own if len(own) == len(OF_A_MACHINE) else None
+
+    def _differs(self, value: t.Any, templar: t.Any) -> bool:
+        """Whether what stands there for all is a template that is something else on this machine than on the first."""
+        if not any(sign in str(value) for sign in ("{{", "{%")):
+            return False
+        with contextlib.suppress(AnsibleError):  # what can not be worked out is no figure for anybody
+            return bool(templar.template(value) != self._templar.template(value))
+        return True
+
+
+def first_of(own: dict[str, t.Any], variables: tuple[str, ...], otherwise: t.Any) -> tuple[t.Any, str]:
+    """The first of these variables that is set, with its name."""
+    return next(((own[name], name) for name in variables if own[name]), (otherwise, variables[0]))
 
 
 def plain(value: t.Any) -> t.Any:

@@ -17,6 +17,7 @@ from ansible.plugins.loader import become_loader
 from ansible.utils.display import Display
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import login, settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks.network import is_loopback
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.edges import Edges, some_of, together
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.offset import COMMAND, CONVERSATION, Offset, reading_of
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.result import SECTIONS, NotRead, harmless, parts_of
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.waiting import Conversation, OutOfTime, deadline
@@ -54,13 +55,15 @@ class ActionModule(ActionBase):
             self._record["unmeasured"] = {
                 name: self._unmeasured.get(name, "it was not asked for") for name in SECTIONS if name not in self._record
             }
+        return {**self._result(), "record": self._record, "ansible_facts": self._facts}
+
+    def _result(self) -> dict[str, t.Any]:
         return {
             "changed": False,
-            "record": self._record,
-            # The judge takes no record for this run's that an earlier play left.
+            # The judge takes no record for this run's that an earlier play left, or that is about another machine.
+            "machine": self._record["machine"],
             "run": self._run,
             "play": str(self._task.get_play()._uuid),
-            "ansible_facts": self._facts,
             "_ansible_verbose_override": True,  # -v is for the report, not for the records
         }
 
@@ -75,6 +78,8 @@ class ActionModule(ActionBase):
         plan = arguments["plan"]
         if plan is not None and "run" not in plan:
             raise AnsibleActionFail(settings.NO_PLAN)
+        if plan and self._task.delegate_to:  # it may be set for some machines only
+            raise AnsibleActionFail(settings.DELEGATED)
         if plan:
             arguments.update({key: plan[key] for key in ("machines", "limits")})
         self._run = plan["run"] if plan else ""
@@ -90,10 +95,18 @@ class ActionModule(ActionBase):
             me = {"address": self._templar.template(self._vars.get("ansible_host")) or name, "roles": [], "serves": [],
                   "internet_urls": list(settings.INTERNET_URLS)}
         # An address that every machine takes for itself would only lead back here; checks/network.py says so.
-        self._peers = [
-            {key: machine[key] for key in ("machine", "address", "port") if key in machine}
-            for machine in machines if machine["machine"] != name and not is_loopback(machine["address"])
-        ]
+        peers = [machine for machine in machines if machine["machine"] != name and not is_loopback(machine["address"])]
+        self._stand_ins = None
+        if plan and plan["role_ports"] and me.get("examined"):
+            edges = Edges(together(plan, self._vars["ansible_play_batch"]), settings.needs(plan["needs"]))
+            if name in edges.numbers:
+                self._stand_ins = {
+                    "ports": {port: len(callers) for port, callers in edges.callers(me).items()},
+                    "token": self._run, "me": edges.numbers[name], "lifetime_s": self._limits["stand_in_s"]}
+        if plan and plan["sampled"]:
+            needed = {other["machine"] for other, _port in Edges(machines, settings.needs(plan["needs"])).calls(me)}
+            peers = some_of(peers, needed, plan["sampled"]["others"], plan["sampled"]["seed"], name)
+        self._peers = [{key: machine[key] for key in ("machine", "address", "port") if key in machine} for machine in peers]
         self._urls = list(urls if arguments["internet_urls"] is not None else me["internet_urls"])
         self._local = self._connection.transport == "local"
         self._ask_sudo = arguments["sudo"] and not self._local
@@ -148,7 +161,7 @@ class ActionModule(ActionBase):
             result = self._execute_module(
                 module_name="llmgw.preflight.probe",
                 module_args={"machines": self._peers, "internet_urls": self._urls, "limits": self._limits,
-                             "sudo": self._ask_sudo},
+                             "sudo": self._ask_sudo, "stand_ins": self._stand_ins},
                 task_vars=self._vars,
             )
         received = self._now()
@@ -266,8 +279,9 @@ class ActionModule(ActionBase):
             works, said = False, str(problem)
         finally:
             self._connection.set_become_plugin(None)
+        reason = login.reason_of(said.replace(str(plugin.get_option("become_pass")), "***"))
         self._record["sudo"] = {"how": "password_given"} if works else {
-            "how": "denied", "reason": login.reason_of(said) or "the password that was given does not work"}
+            "how": "denied", "reason": reason or "the password that was given does not work"}
 
     def _not_read(self, reason: str, cause: str) -> None:
         self._record["login"] = {"ok": False, "reason": reason, "cause": cause}

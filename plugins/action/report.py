@@ -19,7 +19,7 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils.settings import FA
 display = Display()
 
 # What a report holds; a registered one also holds what Ansible puts beside it.
-PARTS = ("worst", "counts", "machines", "findings", "not_examined")
+PARTS = ("worst", "counts", "machines", "findings", "not_examined", "sampled")
 COLOURS = {"fail": C.COLOR_ERROR, "warn": C.COLOR_WARN, "ok": C.COLOR_OK}
 LEVELS = ("ok", "warn", "fail")
 

@@ -16,9 +16,10 @@ def evaluate_filter(
     systems: t.Any = None,
     architectures: t.Any = None,
     limits: t.Any = None,
+    others: t.Any = None,
 ) -> dict[str, t.Any]:
     try:
-        return evaluate(records, needs, systems, architectures, limits)
+        return evaluate(records, needs, systems, architectures, limits, others)
     except (RecordsError, SettingsError) as problem:
         raise AnsibleFilterError(f"llmgw.preflight.evaluate: {problem}") from problem
 

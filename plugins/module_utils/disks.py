@@ -1,6 +1,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 """How much space is free, by path, and which mounts from elsewhere do not answer."""
 
+import collections
 import os
 import threading
 import time
@@ -12,7 +13,7 @@ MOUNTINFO_MOST = 4 * 1024 * 1024  # bytes: some 40,000 mounts
 
 def disks(paths):
     """For each path: the deepest folder of it that is there, what it is mounted from, and the bytes free to a user."""
-    points = {path for path, kind, source in mounts(text_of("/proc/self/mountinfo", MOUNTINFO_MOST))}
+    points = {mount.path for mount in mounts(text_of("/proc/self/mountinfo", MOUNTINFO_MOST))}
     found = []
     for path in paths:
         there = os.path.realpath(path)
@@ -30,12 +31,12 @@ FROM_ELSEWHERE = ("nfs", "nfs4", "cifs", "smb3", "ceph", "glusterfs", "lustre", 
 def silent_mounts(limit_s):
     """Mounts from elsewhere that do not say within ``limit_s`` how much space they have: path and source of each."""
     looking = []
-    for path, kind, source in mounts(text_of("/proc/self/mountinfo", MOUNTINFO_MOST)):
-        if kind.split(".")[0] in FROM_ELSEWHERE:
-            thread = threading.Thread(target=_look_at, args=(path,))
+    for mount in mounts(text_of("/proc/self/mountinfo", MOUNTINFO_MOST)):
+        if mount.kind.split(".")[0] in FROM_ELSEWHERE:
+            thread = threading.Thread(target=_look_at, args=(mount.path,))
             thread.daemon = True  # it can't be ended, and must not keep this process alive
             thread.start()
-            looking.append((thread, {"path": path, "source": source}))
+            looking.append((thread, {"path": mount.path, "source": mount.source}))
     end = time.monotonic() + limit_s
     for thread, _mount in looking:
         thread.join(max(0, end - time.monotonic()))
@@ -49,14 +50,17 @@ def _look_at(path):
         pass
 
 
+Mount = collections.namedtuple("Mount", "path kind source device")
+
+
 def mounts(text):
-    """(path, type, source) of each line of proc(5) mountinfo, with its octal escapes undone."""
+    """Each line of proc(5) mountinfo, with its octal escapes undone; device is major:minor."""
     found = []
     for line in text.splitlines():
         head, sign, tail = line.partition(" - ")
         fields, kinds = head.split(" "), tail.split(" ")
         if len(fields) > 4 and len(kinds) > 1:
-            found.append((_plain(fields[4]), kinds[0], _plain(kinds[1])))
+            found.append(Mount(_plain(fields[4]), kinds[0], _plain(kinds[1]), fields[2]))
     return found
 
 

@@ -59,12 +59,19 @@ def _holders(inodes):
             if not pid.isdigit() or me and os.stat(folder).st_uid != me:
                 continue
             for descriptor in os.listdir(folder):
-                socket_of = re.match(r"socket:\[(\d+)\]$", os.readlink("%s/%s" % (folder, descriptor)))
+                socket_of = re.match(r"socket:\[(\d+)\]$", _link("%s/%s" % (folder, descriptor)))
                 if socket_of and socket_of.group(1) in inodes:
                     found.setdefault(socket_of.group(1), text_of("/proc/%s/comm" % pid).strip())
         except (OSError, Unmeasured):  # gone by now, or not ours to see
             continue
     return found
+
+
+def _link(path):
+    try:
+        return os.readlink(path)
+    except OSError:  # closed by now, which does not concern the others
+        return ""
 
 
 def _user(uid):

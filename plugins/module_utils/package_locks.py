@@ -3,6 +3,7 @@
 
 import os
 
+from ansible_collections.llmgw.preflight.plugins.module_utils.disks import MOUNTINFO_MOST, mount_of, mounts
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured, text_of
 
 FILES = ("/var/lib/dpkg/lock-frontend", "/var/lib/dpkg/lock", "/var/lib/apt/lists/lock", "/var/cache/apt/archives/lock")
@@ -35,14 +36,20 @@ def parse(text):
 def names_of(path):
     """What the kernel may call this file there; none where there is no such file, so that nobody holds it.
 
-    On an overlay a file can be of another device than the filesystem is, which its folder tells.
+    It calls it by the device of the filesystem. The file's own can be another: on btrfs each subvolume has one, on an overlay each
+    layer, where the folder has the filesystem's.
     """
     try:
         inode = os.stat(path).st_ino
         devices = [os.stat(path).st_dev, os.stat(os.path.dirname(path)).st_dev]
     except FileNotFoundError:
         return []
-    return [(os.major(device), os.minor(device), inode) for device in devices]
+    numbers = [(os.major(device), os.minor(device)) for device in devices]
+    mounted = {mount.path: mount.device for mount in mounts(text_of("/proc/self/mountinfo", MOUNTINFO_MOST))}
+    there = mounted.get(mount_of(os.path.realpath(path), mounted))
+    if there:
+        numbers.append(tuple(int(number) for number in there.split(":")))
+    return [(major, minor, inode) for major, minor in numbers]
 
 
 def _process(pid):

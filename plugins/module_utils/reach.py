@@ -3,8 +3,10 @@
 
 import errno
 import ipaddress
+import resource
 import selectors
 import socket
+import struct
 import threading
 import time
 
@@ -23,13 +25,28 @@ OUTCOMES = {
 def reach(peers, limit_s):
     """Try TCP to each of ``peers`` (machine, address, port); return tried, open, seconds, not_open.
 
-    Names are looked up first, for half of ``limit_s`` at the most; then every address of every peer is tried at once, so that
-    one family that is dropped does not hide the other. Only what is not open is listed, so that what is kept does not grow
-    with the square of the machines.
+    Only what is not open is listed, so that what is kept does not grow with the square of the machines.
+    """
+    outcomes, round_trips = attempt(peers, limit_s)
+    return summary(peers, outcomes, round_trips)
+
+
+def summary(peers, outcomes, round_trips):
+    not_open = [dict(peer, outcome=outcomes[number]) for number, peer in enumerate(peers) if outcomes[number] != "open"]
+    return {"tried": len(peers), "open": len(peers) - len(not_open), "seconds": _summary(round_trips.values()), "not_open": not_open}
+
+
+def attempt(peers, limit_s, words=()):
+    """Try TCP to each of ``peers`` (address, port); return the outcome and the seconds of a round trip of each, by its place.
+
+    ``words`` maps places to (what to say, what must be answered, what another run of this collection would answer), as bytes; such a
+    peer is open only if it answers so. Names are looked up first, for half of ``limit_s`` at the most; then every address of every
+    peer is tried at once, so that one family that is dropped does not hide the other.
     """
     found = _look_up(peers, time.monotonic() + limit_s / 2)
     end = time.monotonic() + limit_s
-    outcomes, seconds = {}, []
+    _allow_files(4 * len(peers) + 256)  # two addresses a peer, and room for whatever else runs
+    words, outcomes, round_trips = dict(words), {}, {}
     waiting = selectors.DefaultSelector()
     for number in range(len(peers)):
         outcomes[number] = "no_name"  # unless there is more to tell
@@ -40,28 +57,63 @@ def reach(peers, limit_s):
         # Also once when the time is up: what the kernel has by then counts, however late this process comes to see it.
         ready = waiting.select(max(0, left))
         for key, _events in ready:
-            waiting.unregister(key.fileobj)
-            number, begun = key.data
-            error = key.fileobj.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
-            key.fileobj.close()
-            if outcomes[number] == "open":
+            number, said = key.data
+            outcome = _connected(key.fileobj, number, words, round_trips) if said is None else _answered(key.fileobj, said, words[number])
+            if isinstance(outcome, bytes):
+                waiting.modify(key.fileobj, selectors.EVENT_READ, (number, outcome))
+                outcomes[number] = outcomes[number] if outcomes[number] == "open" else "wrong_answer"  # until it answers
                 continue
-            if error:
-                outcomes[number] = OUTCOMES.get(error, "timeout")
-            else:
-                outcomes[number] = "open"
-                seconds.append(time.monotonic() - begun)
+            waiting.unregister(key.fileobj)
+            key.fileobj.close()
+            outcomes[number] = outcomes[number] if outcomes[number] == "open" else outcome
         if left <= 0 and not ready:
             break
         if all(outcomes[key.data[0]] == "open" for key in waiting.get_map().values()):
             break  # what is left are further addresses of peers that are reached
     for key in list(waiting.get_map().values()):
-        if outcomes[key.data[0]] != "open":
+        if outcomes[key.data[0]] != "open" and key.data[1] is None:
             outcomes[key.data[0]] = "timeout"
         key.fileobj.close()
     waiting.close()
-    not_open = [dict(peer, outcome=outcomes[number]) for number, peer in enumerate(peers) if outcomes[number] != "open"]
-    return {"tried": len(peers), "open": len(peers) - len(not_open), "seconds": _summary(seconds), "not_open": not_open}
+    return outcomes, round_trips
+
+
+def _allow_files(number):
+    """Let this process have so many files open, as far as it may; a login has 1,024 to begin with."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < number:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (number if hard == resource.RLIM_INFINITY else min(number, hard), hard))
+
+
+def _connected(connection, number, words, round_trips):
+    """The outcome of a connection that is made or has failed; bytes (none so far) where it still has to answer."""
+    error = connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+    if error:
+        return OUTCOMES.get(error, "timeout")
+    round_trips.setdefault(number, _round_trip(connection))
+    if number not in words:
+        return "open"
+    try:
+        connection.send(words[number][0])
+    except OSError:
+        return "wrong_answer"
+    return b""
+
+
+def _answered(connection, said, words):
+    try:
+        more = connection.recv(512)
+    except OSError:
+        more = b""
+    said += more
+    if more and b"\n" not in said and len(said) < 512:
+        return said
+    return "open" if said == words[1] else "other_run" if said.startswith(words[2]) else "wrong_answer"
+
+
+def _round_trip(connection):
+    """As the kernel measured it, in seconds: however late this process was to look. tcpi_rtt of struct tcp_info, linux/tcp.h."""
+    return struct.unpack("I", connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)[68:72])[0] / 1e6
 
 
 def _begin(waiting, outcomes, number, kinds, place):
@@ -69,18 +121,18 @@ def _begin(waiting, outcomes, number, kinds, place):
         outcomes[number] = "wrong_answer"  # whoever answers there is this machine itself
         return
     try:
-        attempt = socket.socket(*kinds)
+        connection = socket.socket(*kinds)
     except OSError as error:
         if error.errno != errno.EAFNOSUPPORT:
             raise
         outcomes[number] = "no_route"
         return
-    attempt.setblocking(False)
-    error = attempt.connect_ex(place)
+    connection.setblocking(False)
+    error = connection.connect_ex(place)
     if error in (0, errno.EINPROGRESS):
-        waiting.register(attempt, selectors.EVENT_WRITE, (number, time.monotonic()))
+        waiting.register(connection, selectors.EVENT_WRITE, (number, None))
     else:
-        attempt.close()
+        connection.close()
         outcomes[number] = OUTCOMES.get(error, "timeout")
 
 
@@ -116,8 +168,8 @@ def _look_up(peers, end):
 
 
 def _summary(seconds):
-    """Median and greatest, to a tenth of a millisecond; null where nothing was open."""
+    """Median and greatest, to a hundredth of a millisecond; null where nothing was open."""
     if not seconds:
         return {"median": None, "max": None}
     ordered = sorted(seconds)
-    return {"median": round(ordered[len(ordered) // 2], 4), "max": round(ordered[-1], 4)}
+    return {"median": round(ordered[len(ordered) // 2], 5), "max": round(ordered[-1], 5)}

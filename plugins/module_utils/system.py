@@ -64,6 +64,14 @@ def architecture():
     return ALIASES.get(name, name)
 
 
+def libc():
+    """The C library, by whose rules text is sorted, such as glibc 2.36; None where it is another."""
+    try:
+        return os.confstr("CS_GNU_LIBC_VERSION") or None
+    except (ValueError, OSError):
+        return None
+
+
 def apt():
     return find("apt-get") is not None
 
@@ -82,7 +90,7 @@ def sudo(limit_s):
     begun, busy = time.monotonic(), pressure_s()
     status, out, err = command([path, "-k", "-n", "id", "-u"], limit_s)
     waited = {} if busy is None else {"waited_s": round(max(0.0, time.monotonic() - begun - (pressure_s() - busy)), 1)}
-    if status == 0 and out.strip() == "0":
+    if status == 0 and out.split()[-1:] == ["0"]:  # what comes before may be a wrapper's greeting
         return dict(waited, how="nopasswd")
     said = err.lower()
     # sudo, and sudo-rs in its versions up to and since 0.2.6

@@ -63,4 +63,9 @@ not_examined:
   elements: dict
   returned: success
   sample: [{machine: db2, why: limit}]
+sampled:
+  description: How the peers were drawn that each machine tried.
+  type: dict
+  returned: when there were too many machines for each to try each other one
+  sample: {machines: 60, others: 5, seed: 3f9a1c}
 """

@@ -25,6 +25,9 @@ options:
   limits:
     description: The value of O(llmgw.preflight.preflight#role:main:preflight_limits).
     type: raw
+  role_ports:
+    description: The variable O(llmgw.preflight.preflight#role:main:preflight_role_ports).
+    type: raw
   fail_on:
     description: The value of O(llmgw.preflight.preflight#role:main:preflight_fail_on).
     type: raw
@@ -86,6 +89,15 @@ machines:
       roles: [database]
       serves: []
       internet_urls: ['http://deb.debian.org/']
+role_ports:
+  description: Whether there are ports to try between the machines.
+  type: bool
+  returned: success
+sampled:
+  description: How the peers are drawn that each machine tries, where there are too many for all pairs; null otherwise.
+  type: dict
+  returned: success
+  sample: {machines: 60, others: 5, seed: 3f9a1c}
 needs:
   description: What each role needs, whole.
   type: dict

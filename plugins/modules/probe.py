@@ -66,6 +66,9 @@ options:
       - What P(llmgw.preflight.plan#module) returned. Its machines and limits are taken, instead of O(machines) and O(limits).
       - The result then carries the mark of that plan, by which P(llmgw.preflight.judge#module) knows it.
     type: dict
+  stand_ins:
+    description: What the action tells the module of the listeners to open; leave it alone.
+    type: dict
   limits:
     description: >-
       Deadlines and thresholds in seconds, put over the defaults; the role's variable
@@ -114,6 +117,14 @@ record:
     disks: [{path: /, mount: /, free_bytes: 46523842560}]
     silent_mounts: []
     clock: {offset_s: 0.0031, error_s: 0.008}
+    libc: glibc 2.36
+    identity:
+      machine_id: 7f1c9b0c3f0a4d6a9a1e5a3c1b2d4e6f
+      host_keys: ["SHA256:LKKQGTEV/tG5KqpmoaVuSnnKg+DhJnLQIonctOaLx9c"]
+      hostname: db1
+      addresses: [10.0.0.5]
+      macs: ["52:54:00:8a:31:05"]
+    names: {own: {name: db1, addresses: [127.0.1.1]}, looked_up: 2, nobody: [], loopback: []}
     listening: [{port: 22, address: 0.0.0.0, process: null, user: root}]
     internet: [{url: "http://deb.debian.org/", ok: true, via: direct, stage: null, reason: null, seconds: 0.03}]
     reach: {tried: 2, open: 2, seconds: {median: 0.0004, max: 0.0012}, not_open: []}
@@ -130,11 +141,14 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.llmgw.preflight.plugins.module_utils import system
 from ansible_collections.llmgw.preflight.plugins.module_utils.confinement import confinement
 from ansible_collections.llmgw.preflight.plugins.module_utils.disks import disks, silent_mounts
+from ansible_collections.llmgw.preflight.plugins.module_utils.identity import identity
 from ansible_collections.llmgw.preflight.plugins.module_utils.internet import internet
 from ansible_collections.llmgw.preflight.plugins.module_utils.listening import listening
+from ansible_collections.llmgw.preflight.plugins.module_utils.names import names
 from ansible_collections.llmgw.preflight.plugins.module_utils.package_locks import package_locks
 from ansible_collections.llmgw.preflight.plugins.module_utils.reach import reach
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import read_all
+from ansible_collections.llmgw.preflight.plugins.module_utils.stand_in import open_stand_ins
 from ansible_collections.llmgw.preflight.plugins.module_utils.time_sync import time_sync
 
 
@@ -159,6 +173,7 @@ def main():
             limits=dict(type="dict", default={}),
             sudo=dict(type="bool", default=True),
             plan=dict(type="dict"),
+            stand_ins=dict(type="dict", no_log=False),
         ),
         supports_check_mode=True,
     )
@@ -170,6 +185,9 @@ def main():
         "login": (system.login, command_s),
         "system": (system.system, command_s),
         "architecture": (system.architecture, command_s),
+        "libc": (system.libc, command_s),
+        "identity": (identity, command_s),
+        "names": (lambda: names(peers, limits["reach_s"]), 2 * limits["reach_s"]),
         "apt": (system.apt, command_s),
         "package_locks": (package_locks, command_s),
         "cpus": (lambda: system.cpus(module), command_s),
@@ -188,6 +206,13 @@ def main():
     sections, unmeasured = read_all(readers, limits["read_s"])
     if unmeasured.pop("login", None):  # a directory that does not answer hides the name, not that we are in
         sections["login"] = {"ok": True, "user": str(os.getuid()), "uid": os.getuid()}
+    if module.params["stand_ins"]:  # last, so that they are not found by what looks for busy ports
+        asked = module.params["stand_ins"]
+        ports = dict((int(port), number) for port, number in asked["ports"].items())
+        try:
+            sections["stand_ins"] = open_stand_ins(ports, asked["token"], asked["me"], asked["lifetime_s"])
+        except Exception as error:  # costs that section only
+            unmeasured["stand_ins"] = "%s: %s" % (type(error).__name__, error)
     module.exit_json(changed=False, sections=sections, unmeasured=unmeasured, started=STARTED, ended=time.time())
 
 

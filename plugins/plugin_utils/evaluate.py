@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from . import checks, settings
-from .model import Asked, Finding, Level, Need, together
+from .model import Asked, Finding, Group, Level, Member, Need, together
 
 
 class RecordsError(ValueError):
@@ -23,11 +23,13 @@ def evaluate(
     systems: t.Any = None,
     architectures: t.Any = None,
     limits: t.Any = None,
+    others: t.Any = None,
 ) -> dict[str, t.Any]:
     """Judge all records together.
 
-    ``records`` is a list of mappings, each with at least ``machine``. The other arguments are as the role's variables
-    of these names and default to llmgw's figures. Returns plain JSON types: worst, counts, machines, findings.
+    ``records`` is a list of mappings, each with at least ``machine``. ``others`` are the machines of the same set of which there is
+    no record, each with ``machine`` and ``roles``. The other arguments are as the role's variables of these names and default to
+    llmgw's figures. Returns plain JSON types: worst, counts, machines, findings. A finding about the whole set has no machine.
     Raises RecordsError or settings.SettingsError.
     """
     known = settings.needs(needs, "needs")
@@ -38,13 +40,25 @@ def evaluate(
         limits=settings.limits(limits, "limits"),
         machines=len(_checked(records)),
     )
-    machines, findings = [], []
-    for record in records:
+
+    def member(record: Mapping[str, t.Any]) -> Member:
         name = str(record["machine"])
         roles = settings.roles(record.get("roles"), (), known, f"roles of {name}")
-        found = checks.judge(record, dataclasses.replace(common, need=together(known[role] for role in roles)))
-        findings += found
-        machines.append({"machine": name, "address": str(record.get("address") or name), "roles": list(roles), **_sum(found)})
+        return Member(name, roles, together(known[role] for role in roles), record)
+
+    members = [member(record) for record in records]
+    by_machine: dict[str | None, list[Finding]] = {
+        one.name: checks.judge(one.record, dataclasses.replace(common, need=one.need)) for one in members}
+    read = [one for one in members if by_machine[one.name][0].level != Level.FAIL]
+    unread = [one for one in members if by_machine[one.name][0].level == Level.FAIL]
+    unread += [member(other) for other in (_checked(others) if others else ())]
+    for finding in checks.compare(Group(read, unread, common.limits)):
+        by_machine.setdefault(finding.machine, []).append(finding)
+    machines = [
+        {"machine": one.name, "address": str(one.record.get("address") or one.name), "roles": list(one.roles), **_sum(by_machine[one.name])}
+        for one in members
+    ]
+    findings = [finding for found in by_machine.values() for finding in found]
     report = {**_sum(findings), "machines": machines, "findings": [finding.as_dict() for finding in findings]}
     # Names and texts may still be of Ansible's own kinds of text; a report is plain.
     plain: dict[str, t.Any] = json.loads(json.dumps(report))

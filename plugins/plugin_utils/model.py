@@ -60,12 +60,13 @@ def fail(detail: str, fix: str) -> Verdict:
 
 @dataclasses.dataclass(frozen=True)
 class Need:
-    """What a role needs of its machine."""
+    """What a role needs of its machine, and which ports of other roles' machines it must reach."""
 
     cpus: int = 0
     memory_mb: int = 0
     disk_gb: int = 0
     ports: tuple[int, ...] = ()
+    reaches: tuple[tuple[str, int], ...] = ()  # (role, port)
 
 
 def together(needs: t.Iterable[Need]) -> Need:
@@ -76,6 +77,7 @@ def together(needs: t.Iterable[Need]) -> Need:
         memory_mb=max((need.memory_mb for need in needs), default=0),
         disk_gb=max((need.disk_gb for need in needs), default=0),
         ports=tuple(dict.fromkeys(port for need in needs for port in need.ports)),
+        reaches=tuple(dict.fromkeys(edge for need in needs for edge in need.reaches)),
     )
 
 
@@ -88,6 +90,35 @@ class Asked:
     architectures: Sequence[str]
     limits: Mapping[str, float]  # see settings.LIMITS
     machines: int  # in the whole set
+
+
+# How an attempt to reach a machine can end, in words.
+OUTCOMES = {
+    "refused": "refused",
+    "timeout": "no answer",
+    "no_route": "no route",
+    "no_name": "its name can not be looked up",
+    "wrong_answer": "something else answers there",
+    "other_run": "another preflight is at it",
+}
+
+
+class Member(t.NamedTuple):
+    """One machine that was read, as the checks between the machines see it."""
+
+    name: str
+    roles: tuple[str, ...]
+    need: Need  # of its roles together
+    record: Mapping[str, t.Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Group:
+    """All that a rule between machines may know."""
+
+    members: Sequence[Member]  # those that were read; a machine that could not be logged in to has nothing to compare
+    others: Sequence[Member]  # of the same set, but not read (not reached, outside --limit, of another batch): name and roles only
+    limits: Mapping[str, float]
 
 
 class Unmeasured(Exception):
@@ -131,3 +162,24 @@ def _misfit(value: t.Any, shape: t.Any, where: str) -> str | None:
     if not isinstance(value, shape):
         return f"{where} is {str(value)[:40]!r} in the record, which is not of its type"
     return None
+
+
+Told = tuple[str | None, Verdict]  # the machine, None for the whole set, and what is said of it
+
+
+def readings(members: t.Iterable[Member], name: str, shape: t.Any, worst: Level, fix: str) -> tuple[list[tuple[Member, t.Any]], list[Told]]:
+    """The section ``name`` of each member that has it, and what to say of those of which it could not be read."""
+    read: list[tuple[Member, t.Any]] = []
+    unread: list[Told] = []
+    for member in members:
+        try:
+            read.append((member, section(member.record, name, shape)))
+        except Unmeasured as problem:
+            unread.append((member.name, Verdict(worst, f"could not be read: {problem}", fix)))
+    return read, unread
+
+
+def several(things: Sequence[str], between: str = ", ", most: int = 8) -> str:
+    """A few of them by name, and how many more there are."""
+    told = between.join(things[:most])
+    return told if len(things) <= most else f"{told} and {len(things) - most} more"

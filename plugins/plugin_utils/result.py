@@ -15,9 +15,10 @@ import typing as t
 
 OF_THE_MODULE = (
     "login", "system", "architecture", "sudo", "apt", "package_locks", "cpus", "cpus_online", "memory_mb", "confinement", "disks",
-    "silent_mounts", "time_sync", "listening", "internet", "reach",
+    "silent_mounts", "time_sync", "listening", "internet", "reach", "libc", "identity", "names",
 )
 SECTIONS = (*OF_THE_MODULE, "clock")  # every section of a record that is either there or unmeasured
+ON_REQUEST = ("stand_ins",)
 
 BY_ANSIBLE = ("changed", "failed", "warnings", "deprecations")  # put into any result, depending on the version
 
@@ -43,12 +44,26 @@ def harmless(output: str) -> str:
 
 def parts_of(result: dict[str, t.Any]) -> Parts:
     """(sections, unmeasured, readings of the clock) of what Ansible made of the module's output. Raises NotRead."""
-    whole = result if _is_whole(result) else _found_in(str(result.get("module_stdout") or "")[-OUTPUT_MOST:])
+    whole = result if _is_whole(result) else _found_in(result, "sections", _is_whole)
     if whole is None:
         raise NotRead(_valid(_said(result)))
-    sections = {name: _cut(whole["sections"][name]) for name in OF_THE_MODULE if name in whole["sections"]}
-    unmeasured = {name: _cut(str(whole["unmeasured"][name])) for name in OF_THE_MODULE if name in whole["unmeasured"]}
+    known = (*OF_THE_MODULE, *ON_REQUEST)
+    sections = {name: _cut(whole["sections"][name]) for name in known if name in whole["sections"]}
+    unmeasured = {name: _cut(str(whole["unmeasured"][name])) for name in known if name in whole["unmeasured"]}
     return sections, unmeasured, (float(whole["started"]), float(whole["ended"]))
+
+
+def edges_of(result: dict[str, t.Any]) -> dict[str, t.Any]:
+    """What the edges module found, as Ansible made it out. Raises NotRead."""
+    whole = result if _has_edges(result) else _found_in(result, "edges", _has_edges)
+    if whole is None:
+        raise NotRead(_valid(_said(result)))
+    edges: dict[str, t.Any] = _cut(whole["edges"])
+    return edges
+
+
+def _has_edges(result: t.Any) -> bool:
+    return isinstance(result, dict) and isinstance(result.get("edges"), dict)
 
 
 def _is_whole(result: t.Any) -> bool:
@@ -76,14 +91,14 @@ def _valid(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _found_in(output: str) -> dict[str, t.Any] | None:
-    """The result amid what a shell's start-up files or an exit handler printed around it."""
-    for line in output.splitlines():
+def _found_in(result: dict[str, t.Any], key: str, is_whole: t.Callable[[t.Any], bool]) -> dict[str, t.Any] | None:
+    """The module's result amid what a shell's start-up files or an exit handler printed around it; it holds ``key``."""
+    for line in str(result.get("module_stdout") or "")[-OUTPUT_MOST:].splitlines():
         at = line.find('{"')
-        if at >= 0 and '"sections"' in line:
+        if at >= 0 and f'"{key}"' in line:
             with contextlib.suppress(ValueError):
                 found: dict[str, t.Any] = json.JSONDecoder().raw_decode(line[at:])[0]
-                if _is_whole(found):
+                if is_whole(found):
                     return found
     return None
 

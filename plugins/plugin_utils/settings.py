@@ -7,6 +7,7 @@ message holds every problem found: the variable, its value, and what is allowed.
 
 from __future__ import annotations
 
+import dataclasses
 import ipaddress
 import math
 import re
@@ -18,31 +19,39 @@ from .model import Need
 
 # llmgw's own requirements for each role.
 NEEDS: dict[str, Need] = {
-    "control_plane": Need(cpus=2, memory_mb=3500, disk_gb=15, ports=(7443, 8080)),
-    "database": Need(cpus=2, memory_mb=3500, disk_gb=30, ports=(5432, 8008, 2379, 2380)),
-    "etcd_witness": Need(cpus=1, memory_mb=900, disk_gb=5, ports=(2379, 2380)),
-    "node": Need(cpus=2, memory_mb=3500, disk_gb=20),
+    "control_plane": Need(cpus=2, memory_mb=3500, disk_gb=15, ports=(7443, 8080), reaches=(("database", 5432),)),
+    "database": Need(cpus=2, memory_mb=3500, disk_gb=30, ports=(5432, 8008, 2379, 2380), reaches=(
+        ("database", 5432), ("database", 8008), ("database", 2379), ("database", 2380), ("etcd_witness", 2379), ("etcd_witness", 2380))),
+    "etcd_witness": Need(cpus=1, memory_mb=900, disk_gb=5, ports=(2379, 2380), reaches=(
+        ("database", 2379), ("database", 2380), ("etcd_witness", 2379), ("etcd_witness", 2380))),
+    "node": Need(cpus=2, memory_mb=3500, disk_gb=20, reaches=(("control_plane", 7443),)),
 }
 SYSTEMS: dict[str, tuple[str, ...]] = {"ubuntu": ("22.04", "24.04"), "debian": ("12",)}
 INTERNET_URLS: tuple[str, ...] = ("http://deb.debian.org/",)
 ARCHITECTURES: tuple[str, ...] = ("x86_64", "aarch64")
 
-# Thresholds and deadlines, in seconds. The deadlines are long enough for a machine that is busy with something else:
+# Thresholds and deadlines, in seconds but for the last. The deadlines are long enough for a machine that is busy with something else:
 # they are waited for only where nothing answers.
 LIMITS: dict[str, float] = {
     "clock_warn_s": 1,  # further apart than this is a warning
     "clock_fail_s": 5,  # and than this a failure
+    "latency_warn_s": 0.01,  # a longer round trip between etcd's members is a warning
+    "latency_fail_s": 0.1,  # and than this a failure
     "clock_s": 20,  # for narrowing down one machine's clock
     "command_s": 10,  # for each command that is run on a machine, and each disk that is looked at
     "internet_s": 10,  # for each URL: name, connection and answer
     "reach_s": 10,  # for all attempts of one machine to reach the others
+    "stand_in_s": 900,  # after which a stand-in on a role's port ends by itself, should nothing else have ended it
     "read_s": 30,  # for everything that the module reads on one machine
     "machine_s": 90,  # for one machine as a whole, logging in included
+    "all_pairs": 50,  # machines: where there are more, each tries those that it needs and some others, not all
 }
 
 NO_PLAN = ("There is no plan to go by, since the task that settles it did not run. Let the play begin with it or before "
            "(--start-at-task), and let no condition (when) keep the role from the first machine of the play: Ansible asks it there "
            "for all of them. On include_role it is asked for each machine by itself.")
+
+DELEGATED = ("The preflight is delegated (delegate_to): then another machine would be read in place of this one. Take delegate_to away.")
 
 LONGEST_S = 86400
 # The worst level at which the play still goes on is the one below.
@@ -65,7 +74,9 @@ class _Problems(list[str]):
 
 
 def _shown(value: t.Any) -> str:
+    """A value as it may be printed: what stands where an address has its password, and what follows its question mark, may be secret."""
     text = repr(str(value) if isinstance(value, str) else value)
+    text = re.sub(r"\?[^\s'\"]*", "?***", re.sub(r"[^\s'\"/]+@", "***@", text))
     return text if len(text) <= 80 else text[:77] + "..."
 
 
@@ -98,7 +109,7 @@ def needs(given: t.Any, name: str = "preflight_needs") -> dict[str, Need]:
             problems.add(f"{name} key", role, "a role id consists of letters, digits and underscores.")
             continue
         if not isinstance(figures, Mapping):
-            problems.add(where, figures, f"it must be a mapping with some of {', '.join(ROLE_FIGURES)}, ports.")
+            problems.add(where, figures, f"it must be a mapping with some of {', '.join(ROLE_FIGURES)}, ports, reaches.")
             continue
         changed: dict[str, t.Any] = {}
         for key, value in figures.items():
@@ -107,17 +118,52 @@ def needs(given: t.Any, name: str = "preflight_needs") -> dict[str, Need]:
                 if changed[key] is None:
                     problems.add(f"{where}.{key}", value, "it must be a whole number, 0 or more.")
             elif key == "ports":
-                ports = [_whole(port) for port in value] if _is_list(value) else [None]
-                if all(port is not None and 1 <= port <= 65535 for port in ports):
-                    changed["ports"] = tuple(ports)
-                else:
-                    problems.add(f"{where}.ports", value, "it must be a list of port numbers from 1 to 65535.")
+                changed["ports"] = _ports(value, f"{where}.ports", problems)
+            elif key == "reaches" and isinstance(value, Mapping):
+                changed["reaches"] = tuple(
+                    (str(other), port) for other, ports in value.items() for port in _ports(ports, f"{where}.reaches.{other}", problems))
+            elif key == "reaches":
+                problems.add(f"{where}.reaches", value, "it must be a mapping of role ids to lists of their ports.")
             else:
-                problems.add(f"{where} key", key, f"the known ones are {', '.join(ROLE_FIGURES)}, ports.")
+                problems.add(f"{where} key", key, f"the known ones are {', '.join(ROLE_FIGURES)}, ports, reaches.")
         if not problems:
             known[str(role)] = Need(**{**known.get(role, Need()).__dict__, **changed})
     problems.stop()
+    for role, need in known.items():
+        there = tuple((other, port) for other, port in need.reaches if other in known and port in known[other].ports)
+        if "reaches" in given.get(role, {}):
+            for other, port in set(need.reaches).difference(there):
+                problems.add(f"{name}.{role}.reaches.{other}", [port], "that role does not listen on it.")
+        known[role] = dataclasses.replace(need, reaches=there)  # a default one goes with the port that it is about
+    problems.stop()
     return known
+
+
+def _ports(given: t.Any, name: str, problems: _Problems) -> tuple[int, ...]:
+    ports = [_whole(port) for port in given] if _is_list(given) else [None]
+    found = tuple(port for port in ports if port is not None and 1 <= port <= 65535)
+    if len(found) < len(ports):
+        problems.add(name, given, "it must be a list of port numbers from 1 to 65535.")
+    return found
+
+
+def as_given(need: Need) -> dict[str, t.Any]:
+    """A need in the form in which a user gives one."""
+    reaches: dict[str, list[int]] = {}
+    for role, port in need.reaches:
+        reaches.setdefault(role, []).append(port)
+    return {**{name: getattr(need, name) for name in ROLE_FIGURES}, "ports": list(need.ports), "reaches": reaches}
+
+
+def yes_or_no(given: t.Any, default: bool, name: str) -> bool:
+    """Also where a template or the command line made text of it."""
+    known = {"true": True, "yes": True, "false": False, "no": False}
+    found = default if given is None else known.get(given.strip().lower()) if isinstance(given, str) else given
+    if not isinstance(found, bool):
+        problems = _Problems()
+        problems.add(name, given, "it must be true or false.")
+        problems.stop()
+    return t.cast(bool, found)
 
 
 def systems(given: t.Any, name: str = "preflight_systems") -> dict[str, tuple[str, ...]]:
@@ -169,11 +215,13 @@ def limits(given: t.Any, name: str = "preflight_limits") -> dict[str, float]:
         except (TypeError, ValueError):
             number = math.nan
         if not 0 < number <= LONGEST_S:
-            problems.add(f"{name}.{key}", value, f"it must be a number of seconds, more than 0 and at most {LONGEST_S} (a day).")
+            problems.add(f"{name}.{key}", value, f"it must be a number, more than 0 and at most {LONGEST_S} (a day, in seconds).")
         merged[str(key)] = number
-    if not problems and merged["clock_warn_s"] > merged["clock_fail_s"]:
-        problems.add(f"{name}.clock_warn_s", merged["clock_warn_s"], "it must not be more than clock_fail_s "
-                     f"({merged['clock_fail_s']:g}).")
+    usable = not problems
+    for kind in ("clock", "latency"):
+        if usable and merged[f"{kind}_warn_s"] > merged[f"{kind}_fail_s"]:
+            problems.add(f"{name}.{kind}_warn_s", merged[f"{kind}_warn_s"], f"it must not be more than {kind}_fail_s "
+                         f"({merged[f'{kind}_fail_s']:g}).")
     problems.stop()
     return merged
 
@@ -191,7 +239,7 @@ def urls(given: t.Any, name: str = "preflight_internet_urls") -> tuple[str, ...]
         except ValueError:
             usable = False
         if not usable:
-            problems.add(name, re.sub(r"//.*@", "//***@", url), "each must be the address of a web server without a password, such as http://deb.debian.org/.")
+            problems.add(name, url, "each must be the address of a web server without a password, such as http://deb.debian.org/.")
     problems.stop()
     return found
 
@@ -227,7 +275,9 @@ def serves(given: t.Any, name: str) -> list[dict[str, t.Any]]:
     for model in given:
         if (not isinstance(model, Mapping) or set(model) != {"name", "memory_mb"} or _whole(model["memory_mb"]) is None
                 or not isinstance(model["name"], str) or not model["name"].strip()):
-            problems.add(name, model, allowed)
+            known = ("name", "memory_mb")
+            shown = {key: value if key in known else "***" for key, value in model.items()} if isinstance(model, Mapping) else model
+            problems.add(name, shown, allowed)
         else:
             models.append({"name": str(model["name"]), "memory_mb": _whole(model["memory_mb"])})
     problems.stop()

@@ -121,6 +121,36 @@ def test_a_machine_that_a_condition_passes_over_is_not_passed(lab, run):
     assert outcome.findings()["d", "login"]["level"] == "fail"
 
 
+def test_delegated_on_one_machine_only(lab, run):
+    inventory = healthy(lab)
+    inventory["all"]["hosts"]["c"] |= {"jump": "b", "ansible_user": "nobody-there"}
+    outcome = run(inventory, preflight([{**ROLE, "delegate_to": "{{ jump | default(omit) }}"}]), THEN_INSTALL)
+    assert outcome.rc != 0
+    assert "INSTALLING" not in outcome.output
+    assert "another machine would be read in place of this one" in outcome.output
+
+
+@pytest.mark.parametrize("broken", [{"ansible_user": "{{ no_such_variable }}"}, {"ansible_connection": "no_such_plugin"}], ids=str)
+def test_a_machine_whose_own_variables_are_broken_takes_no_report_away(lab, play, broken):
+    inventory = lab.inventory()
+    inventory["all"]["hosts"]["d"] |= broken
+    outcome = play(inventory, lab)
+    assert outcome.rc != 0
+    assert {machine: finding["level"] for (machine, check), finding in outcome.findings("login").items()} == {
+        "dead": "fail", "b": "ok", "c": "ok", "d": "fail"}
+
+
+@pytest.mark.parametrize(("variable", "of_c"), [("preflight_fail_on", "never"), ("preflight_needs", {"node": {"cpus": 1}})])
+def test_what_must_be_the_same_for_all_is_so_also_behind_a_template(lab, run, variable, of_c):
+    inventory = healthy(lab)
+    inventory["all"]["hosts"]["c"]["of_c"] = of_c
+    default = "fail" if isinstance(of_c, str) else {}
+    outcome = run(inventory, preflight(vars={variable: f"{{{{ of_c | default({default!r}) }}}}"}), THEN_INSTALL)
+    assert outcome.rc != 0
+    assert f"{variable} is not the same for all machines" in outcome.output
+    assert "INSTALLING" not in outcome.output
+
+
 def test_two_plays_with_different_machines(lab, run):
     outcome = run(healthy(lab), preflight(hosts="b,c"), preflight(hosts="c,d"))
     assert outcome.rc == 0, outcome.output
@@ -150,7 +180,7 @@ def test_a_limit_within_the_machines_of_the_play(lab, run):
 def test_twice_in_one_play(lab, run):
     outcome = run(healthy(lab), preflight([ROLE, ROLE]))
     assert outcome.rc == 0, outcome.output
-    assert outcome.output.count("3 machines, 42 checks: 0 fail, 0 warn, 42 ok.") == 2
+    assert outcome.output.count("3 machines, 49 checks: 0 fail, 0 warn, 49 ok.") == 2
 
 
 @pytest.mark.core

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-LIMITS = "clock_warn_s, clock_fail_s, clock_s, command_s, internet_s, reach_s, read_s, machine_s"
+LIMITS = ("clock_warn_s, clock_fail_s, latency_warn_s, latency_fail_s, clock_s, command_s, internet_s, reach_s, stand_in_s, read_s, "
+          "machine_s, all_pairs")
 ROLES = "control_plane, database, etcd_witness, node"
 CASES = {
     "type": ({"preflight_needs": 5}, "preflight_needs is 5: it must be a mapping of role ids to what each needs."),
     "negative": ({"preflight_needs": {"node": {"disk_gb": -20}}},
                  "preflight_needs.node.disk_gb is -20: it must be a whole number, 0 or more."),
     "need": ({"preflight_needs": {"node": {"disk": 20}}},
-             "preflight_needs.node key is 'disk': the known ones are cpus, memory_mb, disk_gb, ports."),
+             "preflight_needs.node key is 'disk': the known ones are cpus, memory_mb, disk_gb, ports, reaches."),
     "limit": ({"preflight_limits": {"clock": 2}}, f"preflight_limits key is 'clock': the known ones are {LIMITS}."),
     "role": ({"preflight_roles": ["databse"]}, f"preflight_roles is 'databse': the known role ids are {ROLES}. (localhost)"),
     "version": ({"preflight_systems": {"ubuntu": [22.04]}},
@@ -29,7 +30,7 @@ CASES = {
                "preflight_serves is {'name': 'm'}: each model needs a name and memory_mb, a whole number, and nothing else. (localhost)"),
     "template": ({"preflight_address": "{{ no_such_variable }}"}, "preflight_address can not be worked out: "),
     "several": ({"preflight_fail_on": "x", "preflight_limits": {"read_s": -1}},
-                "preflight_limits.read_s is -1: it must be a number of seconds, more than 0 and at most 86400 (a day).\n"
+                "preflight_limits.read_s is -1: it must be a number, more than 0 and at most 86400 (a day, in seconds).\n"
                 "preflight_fail_on is 'x': it must be one of fail, warn, never."),
 }
 
@@ -64,6 +65,23 @@ def test_no_machine_to_check_is_no_success(play, tmp_path, text, variables, patt
         f"There is no machine to check: nothing in the inventory ({inventory}) matches {pattern}. "
         "If the inventory could not be read, Ansible says why above.")
     assert outcome.report is None
+
+
+def test_hosts_and_a_limit_that_have_nothing_in_common_are_no_success(play):
+    inventory = {"all": {"hosts": dict.fromkeys(("a", "b"), {"ansible_connection": "local"})}}
+    outcome = play(inventory, variables={"preflight_hosts": "a"}, arguments="--limit b")
+    assert outcome.rc == 2
+    assert "matches a within --limit b." in message_of(outcome)
+    assert outcome.report is None
+
+
+def test_a_controller_that_stands_for_several_machines_is_no_success(play):
+    here = {"ansible_connection": "local", "ansible_python_interpreter": "{{ ansible_playbook_python }}"}
+    inventory = {"all": {"hosts": {"a": here, "b": here}}}
+    outcome = play(inventory, variables={"preflight_internet_urls": []})
+    assert outcome.rc == 2
+    assert outcome.findings()["b", "identity"]["level"] == "fail"
+    assert outcome.findings()["b", "identity"]["detail"] == "a and b are one machine, under two names"
 
 
 def test_tags_do_not_switch_the_gate_off(play):

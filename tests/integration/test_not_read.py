@@ -66,7 +66,7 @@ def test_the_cause_is_named_and_nothing_else_is_reported(outcome, name):
 @pytest.mark.parametrize("name", HEALTHY)
 def test_the_others_are_read_whole(outcome, name):
     levels = {check: finding["level"] for (machine, check), finding in outcome.findings().items() if machine == name}
-    assert len(levels) == 14
-    assert {check for check, level in levels.items() if level != "ok"} == {"network"}  # it can't reach the dead ones either
+    assert len(levels) == 16
+    assert {check for check, level in levels.items() if level != "ok"} == {"network", "names"}  # it can't reach the dead ones either
     assert outcome.records()[name]["unmeasured"] == {}
     assert {peer["machine"] for peer in outcome.records()[name]["reach"]["not_open"]} == {"down", "silent", "absent", "unnamed"}

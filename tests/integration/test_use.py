@@ -34,8 +34,12 @@ def test_the_screen(three, play):
         "WARN  ports        db1, db2: in use: 5432 by user root on 0.0.0.0, ::",
         "                   -> If this is not an earlier install of the same role, stop",
         "                      what listens there (sudo ss -ltnp shows it).",
-        "OK    41 checks (-v shows each)",
-        "3 machines, 44 checks: 0 fail, 3 warn, 41 ok.",
+        "WARN  quorum       all machines: 2 etcd members (db1, db2): the loss of either",
+        "                   stops everything, so they are no safer than one",
+        "                   -> Add one machine with the role etcd_witness, or take one",
+        "                      of them out, so that their number is odd.",
+        "OK    53 checks (-v shows each)",
+        "3 machines, 57 checks: 0 fail, 4 warn, 53 ok.",
     ]
 
 
@@ -43,7 +47,7 @@ def test_everything_on_the_screen_with_v_and_no_wall_of_json(three, play):
     outcome = play(three.inventory(), three, arguments="-v")
     shown = screen(outcome)
     assert len(re.findall(r"^OK    ", shown, re.M)) >= 14
-    assert " n1: {{ 7*6 }} <b>\\x1b[31m" in shown
+    assert " n1: {{ 7*6 }} <b>\\u001b[31m" in shown
     assert "\x1b" not in shown
     assert max(map(len, outcome.output.splitlines())) < 500
 
@@ -103,7 +107,8 @@ def test_variables_of_play_and_task_count_for_each_machine_and_the_report_is_a_f
             if event["event"] == "runner_on_ok" and event["event_data"]["task_action"].endswith("debug")}
     assert seen == dict.fromkeys(("db1", "db2", "n1"), {
         "worst": "warn", "machines": ["db1", "db2", "n1"],
-        "left": ["preflight_plan", "preflight_probe", "preflight_report", "preflight_report_dir"]})
+        "left": ["preflight_calls", "preflight_closed", "preflight_plan", "preflight_probe", "preflight_report", "preflight_report_dir",
+                 "preflight_waiting"]})
 
 
 def test_check_mode_reads_and_judges_the_same(three, play):

@@ -1,12 +1,12 @@
-"""Runs tests/unit and tests/integration on other releases of ansible-core, each in a virtual environment of its own.
+"""Runs the tests on several releases of ansible-core, each in a virtual environment of its own.
 
-cores.py all [ARGUMENTS]: all tests, on each series below.
-cores.py ends [ARGUMENTS]: the unit tests and those marked `core`, on the oldest and the newest series that can run here.
+cores.py all [ARGUMENTS]: tests/unit and tests/integration on each series below.
+cores.py ends [ARGUMENTS]: these on the newest series that can run here; on the oldest those of tests/integration that are marked `core`.
+tests/lab, which has nothing to do with Ansible, is run once, with the newest.
 """
 
 import contextlib
 import glob
-import importlib.metadata
 import os
 import subprocess
 import sys
@@ -63,7 +63,7 @@ def run_pytest(python, file, arguments):
     return status, tests - failures - errors - skipped, failures + errors, skipped
 
 
-def run_tests(series, python, only_marked, arguments):
+def run_tests(series, python, only_marked, with_lab, arguments):
     """The series' line of the table, and whether all is well."""
     try:
         mine = make_venv(series, python)
@@ -73,31 +73,27 @@ def run_tests(series, python, only_marked, arguments):
         return (series, python[1], "could not be installed"), False
     print(f"== pytest on ansible-core {core} with Python {python[1]}", flush=True)
     begin = time.monotonic()
-    runs = [
-        run_pytest(mine, FOLDER / f"{series}.xml", [folder, *marked, *arguments])
-        for folder, marked in (("tests/unit", []), ("tests/integration", ["-m", "core"] if only_marked else []))
-    ]
+    asked = [["tests/unit"], *([["tests/lab"]] if with_lab else []), ["tests/integration", *(["-m", "core"] if only_marked else [])]]
+    runs = [run_pytest(mine, FOLDER / f"{series}.xml", [*each, *arguments]) for each in asked]
     statuses, *counted = zip(*runs, strict=True)
     passed, failed, skipped = map(sum, counted)
-    # 5: the arguments choose none in this folder; they may also choose none that is marked.
+    # 5: the arguments choose none in a folder; they may also choose none that is marked.
     well = set(statuses) <= {0, 5} and bool(passed or only_marked and arguments)
     return (core, python[1], passed, failed, skipped, round(time.monotonic() - begin)), well
 
 
 def main(which, *arguments):
     pythons = {series: find_python(versions) for series, versions in CORES.items()}
-    chosen = list(CORES)
-    if which == "ends":
-        able = [series for series in CORES if pythons[series]]
-        main_one = importlib.metadata.version("ansible-core").rpartition(".")[0]  # all tests run on it anyway
-        chosen = [series for series in CORES if series in (*able[:1], *able[-1:]) and series != main_one]
+    able = [series for series in CORES if pythons[series]]
+    chosen = list(CORES) if which == "all" else [series for series in CORES if series in (*able[:1], *able[-1:])]
     table, all_well = [("core", "Python", "passed", "failed", "skipped", "seconds")], True
     for series, versions in CORES.items():
         if not pythons[series]:
             table.append((series, "none", f"needs Python {', '.join(versions[:-1])} or {versions[-1]} with its venv module"))
             all_well &= series not in chosen
         elif series in chosen:
-            line, well = run_tests(series, pythons[series], which == "ends", arguments)
+            newest = series == able[-1]
+            line, well = run_tests(series, pythons[series], which == "ends" and not newest, newest, arguments)
             table.append(line)
             all_well &= well
     print("== ansible-core")

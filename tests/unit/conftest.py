@@ -6,7 +6,7 @@ import copy
 
 import pytest
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import settings
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Asked, together
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Asked, Group, Member, together
 
 HEALTHY = {
     "machine": "db1",
@@ -17,6 +17,10 @@ HEALTHY = {
     "login": {"ok": True, "user": "ops", "uid": 1000},
     "system": {"id": "debian", "version": "12", "name": "Debian GNU/Linux 12 (bookworm)"},
     "architecture": "x86_64",
+    "libc": "glibc 2.36",
+    "identity": {"machine_id": "1" * 32, "host_keys": ["SHA256:1"], "hostname": "db1", "addresses": ["10.0.0.5"],
+                 "macs": ["52:54:00:00:00:01"]},
+    "names": {"own": {"name": "db1", "addresses": ["127.0.1.1"]}, "looked_up": 0, "nobody": [], "loopback": []},
     "sudo": {"how": "nopasswd", "waited_s": 0.0},
     "apt": True,
     "package_locks": [],
@@ -59,3 +63,27 @@ def asked():
         return Asked(**{**given, **changed})
 
     return make
+
+
+@pytest.fixture
+def group(record):
+    """group({"db1": {section: value, ...}, ...}, others=("n1", ...)): machines that were read, healthy but for these sections, and
+    those that were not. The roles of a machine are as its name says: the role's first letters and a number, see ROLES_BY_NAME."""
+
+    def make(read, others=(), **limits):
+        members = []
+        for number, (name, sections) in enumerate(read.items(), 1):
+            own = {"machine_id": f"{number:032x}", "host_keys": [f"SHA256:{number}"], "hostname": name, "addresses": [f"10.0.0.{number}"],
+                   "macs": [f"52:54:00:00:00:{number:02x}"]}
+            members.append(member(name, record(**{"machine": name, "address": f"10.0.0.{number}", "identity": own, **sections})))
+        return Group(members, [member(name, {"machine": name}) for name in others], {**settings.LIMITS, **limits})
+
+    return make
+
+
+ROLES_BY_NAME = {"db": "database", "w": "etcd_witness", "cp": "control_plane", "n": "node"}
+
+
+def member(name, record):
+    roles = (ROLES_BY_NAME[name.rstrip("0123456789")],)
+    return Member(name, roles, together(settings.NEEDS[role] for role in roles), record)

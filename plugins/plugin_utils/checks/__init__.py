@@ -5,6 +5,9 @@ To add one: write its file (ID, WORST, FIX_UNREAD, judge, and a docstring, which
 
 A check's ``judge(record, asked)`` gives a Verdict, or None where the check does not apply to this machine. It may raise
 Unmeasured: then the finding is of the worst level that the check can reach, so that nothing unread ever passes.
+
+A check between machines has ``compare(group)`` instead, which gives (machine, verdict) pairs; the machine is None for what is about
+the whole set. What it can't read of one machine it tells of that machine, at the worst level that the check can reach.
 """
 
 from __future__ import annotations
@@ -12,20 +15,27 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Mapping
 
-from ..model import Asked, Finding, Level, Unmeasured, Verdict, fail
+from ..model import Asked, Finding, Group, Level, Unmeasured, Verdict, fail
 from . import (
+    alike,
     apt_ready,
     architecture,
     clock,
+    clocks,
     cpus,
     disk,
+    identity,
     internet,
+    latency,
     limits,
     login,
     memory,
+    names,
     network,
     packages,
     ports,
+    quorum,
+    role_ports,
     sudo,
     system,
     time_sync,
@@ -48,7 +58,16 @@ AFTER_LOGIN = (
     internet,
     network,
 )
-IDS = tuple(check.ID for check in (login, *AFTER_LOGIN))
+BETWEEN: tuple[t.Any, ...] = (
+    role_ports,
+    names,
+    identity,
+    clocks,
+    quorum,
+    alike,
+    latency,
+)
+IDS = tuple(check.ID for check in (login, *AFTER_LOGIN, *BETWEEN))
 
 
 def judge(record: Mapping[str, t.Any], asked: Asked) -> list[Finding]:
@@ -64,6 +83,17 @@ def judge(record: Mapping[str, t.Any], asked: Asked) -> list[Finding]:
     return findings
 
 
+def compare(group: Group) -> list[Finding]:
+    """Every finding of the checks between machines; none where there is nothing to compare."""
+    findings = []
+    for check in BETWEEN:
+        try:
+            findings += [Finding(machine, check.ID, *verdict) for machine, verdict in check.compare(group)]
+        except Exception as error:  # as below
+            findings.append(Finding(None, check.ID, *_broken(error)))
+    return findings
+
+
 def _judge(check: t.Any, record: Mapping[str, t.Any], asked: Asked) -> Verdict | None:
     try:
         verdict: Verdict | None = check.judge(record, asked)
@@ -71,5 +101,9 @@ def _judge(check: t.Any, record: Mapping[str, t.Any], asked: Asked) -> Verdict |
     except Unmeasured as problem:
         return Verdict(check.WORST, f"could not be read: {problem}", check.FIX_UNREAD)
     except Exception as error:  # a rule that breaks must not take the other rules' findings with it
-        return fail(f"the rule itself broke: {type(error).__name__}: {error}",
-                    "Please report this with the machine's record; until it is mended, look at this by hand.")
+        return _broken(error)
+
+
+def _broken(error: Exception) -> Verdict:
+    return fail(f"the rule itself broke: {type(error).__name__}: {error}",
+                "Please report this with the machine's record; until it is mended, look at this by hand.")

@@ -21,7 +21,7 @@ FIXES = {
     "connect": "Let the machine out to this address (firewall, default route), or set http_proxy if only a proxy leads out.",
     "tls": "Install ca-certificates, set the clock right, and see whether something in between answers instead.",
     "http": ("See that the proxy lets this machine through, or that nobody must log in to the network first (captive portal), or name "
-             "mirrors that answer in preflight_internet_urls."),
+             "in preflight_internet_urls what answers by itself: other mirrors, or where this one sends its callers."),
 }
 
 

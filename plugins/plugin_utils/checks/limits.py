@@ -10,7 +10,7 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Mapping
 
-from ..model import Asked, Level, Verdict, fail, ok, section, warn
+from ..model import Asked, Level, Unmeasured, Verdict, fail, ok, section, warn
 
 ID = "limits"
 WORST = Level.FAIL
@@ -20,9 +20,14 @@ FIX = ("Raise the limit of the container, or take away that of system.slice ther
 
 
 def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict:
-    most = section(record, "confinement", {"cpus": (int, float, type(None)), "memory_mb": (int, type(None))})
     models = section(record, "serves", [{"memory_mb": int}]) if "serves" in record else []
     needs = {"cpus": asked.need.cpus, "memory_mb": asked.need.memory_mb + sum(model["memory_mb"] for model in models)}
+    try:
+        most = section(record, "confinement", {"cpus": (int, float, type(None)), "memory_mb": (int, type(None))})
+    except Unmeasured as problem:
+        if any(needs.values()):
+            raise
+        return ok(f"none needed (not read: {problem})")
     told, short = [], False
     for name, unit in (("cpus", "CPUs"), ("memory_mb", "MB of memory")):
         shown = record.get(name, "nothing")

@@ -11,19 +11,12 @@ import ipaddress
 import typing as t
 from collections.abc import Mapping
 
-from ..model import Asked, Level, Unmeasured, Verdict, fail, ok, section
+from ..model import OUTCOMES, Asked, Level, Unmeasured, Verdict, fail, ok, section
 
 ID = "network"
 WORST = Level.FAIL
 FIX_UNREAD = "Log in there and try to reach the other machines' SSH port by hand (nc -vz ADDRESS 22)."
 
-OUTCOMES = {
-    "refused": "refused",
-    "timeout": "no answer",
-    "no_route": "no route",
-    "no_name": "its name can not be looked up",
-    "wrong_answer": "something else answers there",
-}
 FIX = ("Open the SSH port between the machines (firewall, security group, routes), or set preflight_address to the "
        "address that the others are to use.")
 FIX_LOOPBACK = "Set preflight_address of this machine to the address by which the others reach it."

@@ -55,7 +55,12 @@ def totals(report: dict[str, t.Any]) -> str:
 def verdict(report: dict[str, t.Any], fail_on: str) -> str:
     """Why the play stops, in one short line."""
     bad = _machines_at(report, fail_on)
-    return f"Preflight: {len(bad)} of {_count(len(report['machines']), 'machine')} not ready: {names(bad)}."
+    together = [finding["check"] for finding in report["findings"]
+                if finding["machine"] is None and LEVELS[finding["level"]] >= LEVELS[fail_on]]
+    machines, checks = _count(len(report["machines"]), "machine"), ", ".join(dict.fromkeys(together))
+    if not bad:
+        return f"Preflight: {machines} not ready together: {checks}."
+    return f"Preflight: {len(bad)} of {machines} not ready: {names(bad)}{f'; all of them together: {checks}' if checks else ''}."
 
 
 def grouped(findings: Iterable[dict[str, t.Any]], level: str) -> list[tuple[str, str, list[tuple[str, list[str]]]]]:
@@ -65,10 +70,10 @@ def grouped(findings: Iterable[dict[str, t.Any]], level: str) -> list[tuple[str,
     """
     order: list[str] = []
     groups: dict[str, dict[str, dict[str, list[str]]]] = {}
-    machine, before = None, -1
+    machine, before = "", -1
     for finding in findings:
-        if finding["machine"] != machine:
-            machine, before = finding["machine"], -1
+        if finding["machine"] != machine:  # what is about all of them comes last
+            machine, before = finding["machine"], -1 if finding["machine"] else len(order) - 1
         if finding["check"] not in groups:  # behind the one that this machine has before it
             order.insert(before + 1, finding["check"])
             groups[finding["check"]] = {}
@@ -96,6 +101,10 @@ def _notes(report: dict[str, t.Any]) -> Iterable[str]:
         waiting = [entry["machine"] for entry in report.get("not_examined", ()) if entry["why"] == why]
         if waiting:
             yield f"{words}: {names(waiting)}"
+    sampled = report.get("sampled")
+    if sampled:
+        yield (f"not each machine tried each other one, since there are {sampled['machines']} (preflight_limits.all_pairs): it tried those "
+               f"that it needs, and {sampled['others']} by lot (seed {sampled['seed']})")
     without = [machine["machine"] for machine in report["machines"] if not machine["roles"]]
     if without:
         yield (f"no role, so nothing is asked of CPUs, memory, disk and ports: {names(without)} "

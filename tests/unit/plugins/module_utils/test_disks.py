@@ -13,8 +13,9 @@ MOUNTINFO = r"""22 1 8:1 / / rw - ext4 /dev/sda1 rw
 
 def test_the_deepest_mount_that_holds_a_path():
     found = disks.mounts(MOUNTINFO)
-    assert found == [("/", "ext4", "/dev/sda1"), ("/var/lib/postgresql", "ext4", "/dev/sdb"), ("/mnt/with space", "nfs4", "nas:/a b")]
-    points = {path for path, kind, source in found}
+    assert found == [("/", "ext4", "/dev/sda1", "8:1"), ("/var/lib/postgresql", "ext4", "/dev/sdb", "8:2"),
+                     ("/mnt/with space", "nfs4", "nas:/a b", "8:3")]
+    points = {mount.path for mount in found}
     assert disks.mount_of("/var/lib/postgresql/15/main", points) == "/var/lib/postgresql"
     assert disks.mount_of("/var/lib/postgresqlx", points) == "/"
     assert disks.mount_of("/", points) == "/"

@@ -36,5 +36,15 @@ def test_a_lock_that_another_process_holds_is_told_and_not_taken(monkeypatch, tm
     assert package_locks.package_locks() == []
 
 
+def test_on_btrfs_the_kernel_calls_it_by_the_device_of_the_mount(monkeypatch, tmp_path):
+    file = tmp_path / "lock"
+    file.touch()
+    mountinfo = f"22 1 8:1 / / rw - ext4 /dev/sda1 rw\n23 22 0:39 /@ {tmp_path} rw - btrfs /dev/sdb rw\n"
+    texts = {"/proc/self/mountinfo": mountinfo, "/proc/locks": f"1: POSIX  ADVISORY  WRITE 812 00:27:{file.stat().st_ino} 0 EOF\n"}
+    monkeypatch.setattr(package_locks, "FILES", (str(file),))
+    monkeypatch.setattr(package_locks, "text_of", lambda path, most=0: texts.get(path, "apt-get\n"))
+    assert package_locks.package_locks() == [{"path": str(file), "pid": 812, "process": "apt-get"}]
+
+
 def test_a_holder_that_is_gone_or_elsewhere_has_no_name():
     assert package_locks._process(-1) is None

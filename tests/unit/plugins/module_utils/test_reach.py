@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import resource
 import socket
 import threading
 
@@ -31,6 +32,15 @@ def closed_port():
     with socket.socket() as made:
         made.bind(("127.0.0.1", 0))
         yield made.getsockname()[1]
+
+
+def test_more_peers_than_files_that_a_login_may_have_open(server):
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (64, before[1]))
+    try:
+        assert reach.reach([peer(server)] * 100, 20)["open"] == 100
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 def test_nobody_to_reach():

@@ -47,6 +47,13 @@ def test_what_sudo_says(monkeypatch, status, said, section):
     assert asked == [(["/usr/bin/sudo", "-k", "-n", "id", "-u"], 7)]  # once: each refusal may be mailed to root (starship/starship#5484)
 
 
+def test_a_sudo_that_greets(monkeypatch):
+    monkeypatch.setattr(system.os, "getuid", lambda: 1000)
+    monkeypatch.setattr(system, "find", lambda name: "/usr/bin/sudo")
+    monkeypatch.setattr(system, "command", lambda argv, limit_s: (0, "Welcome to c\n0\n", ""))
+    assert system.sudo(7)["how"] == "nopasswd"
+
+
 def test_a_sudo_that_says_yes_and_does_not_do_it(monkeypatch):
     monkeypatch.setattr(system.os, "getuid", lambda: 1000)
     monkeypatch.setattr(system, "find", lambda name: "/usr/bin/sudo")
@@ -102,6 +109,20 @@ def test_sudo_without_an_answer_that_is_known(monkeypatch):
 def test_one_architecture_under_two_names(monkeypatch, told, name):
     monkeypatch.setattr(system.os, "uname", lambda: types.SimpleNamespace(machine=told))
     assert system.architecture() == name
+
+
+@pytest.mark.parametrize(("answer", "told"), [
+    ("glibc 2.36", "glibc 2.36"), (None, None), (ValueError("unrecognized"), None), (OSError(22), None),
+])
+def test_the_c_library(monkeypatch, answer, told):
+    def confstr(name):
+        assert name == "CS_GNU_LIBC_VERSION"
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(system.os, "confstr", confstr)
+    assert system.libc() == told
 
 
 def test_no_sudo(monkeypatch):

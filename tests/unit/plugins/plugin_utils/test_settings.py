@@ -1,10 +1,20 @@
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Need
 
 KNOWN = ", ".join(settings.LIMITS)
+
+
+def test_who_reaches_whom_is_put_over_the_defaults_too():
+    changed = settings.needs({"web": {"ports": [80], "reaches": {"database": ["5432"], "web": [80]}}, "database": {"ports": [5432]}})
+    assert changed["web"].reaches == (("database", 5432), ("web", 80))
+    # What a role no longer listens on, none has to reach.
+    assert changed["database"].reaches == (("database", 5432), ("etcd_witness", 2379), ("etcd_witness", 2380))
+    assert changed["node"].reaches == (("control_plane", 7443),)
 
 
 def test_defaults():
@@ -20,7 +30,7 @@ def test_defaults():
 
 def test_what_is_given_is_put_over_the_defaults():
     changed = settings.needs({"database": {"disk_gb": "100"}, "cache": {"ports": [6379]}})
-    assert changed["database"] == Need(cpus=2, memory_mb=3500, disk_gb=100, ports=(5432, 8008, 2379, 2380))
+    assert changed["database"] == dataclasses.replace(settings.NEEDS["database"], disk_gb=100)
     assert changed["cache"] == Need(ports=(6379,))
     assert changed["node"] == settings.NEEDS["node"]
     assert settings.limits({"clock_warn_s": "0.5"}) == {**settings.LIMITS, "clock_warn_s": 0.5}
@@ -46,20 +56,27 @@ PORTS = "it must be a list of port numbers from 1 to 65535."
 MODEL = "each model needs a name and memory_mb, a whole number, and nothing else."
 VERSIONS = 'it must be a list of versions in quotes, such as ["24.04"].'
 URL = "each must be the address of a web server without a password, such as http://deb.debian.org/."
-SECONDS = "it must be a number of seconds, more than 0 and at most 86400 (a day)."
+SECONDS = "it must be a number, more than 0 and at most 86400 (a day, in seconds)."
 ADDRESS = "it must be a host name or an IP address, without a port."
 
 
 @pytest.mark.parametrize(("check", "given", "message"), [
     (settings.needs, 5, "preflight_needs is 5: it must be a mapping of role ids to what each needs."),
-    (settings.needs, {"node": 5}, "preflight_needs.node is 5: it must be a mapping with some of cpus, memory_mb, disk_gb, ports."),
+    (settings.needs, {"node": 5}, "preflight_needs.node is 5: it must be a mapping with some of cpus, memory_mb, disk_gb, ports, reaches."),
     (settings.needs, {"node": {"disk_gb": -1}}, f"preflight_needs.node.disk_gb is -1: {FIGURE}"),
     (settings.needs, {"node": {"disk_gb": True}}, f"preflight_needs.node.disk_gb is True: {FIGURE}"),
     (settings.needs, {"node": {"disk_gb": 1.5}}, f"preflight_needs.node.disk_gb is 1.5: {FIGURE}"),
     (settings.needs, {"node": {"disk_gb": "x" * 99}}, f"preflight_needs.node.disk_gb is '{'x' * 76}...: {FIGURE}"),
     (settings.needs, {"node": {"ports": [0]}}, f"preflight_needs.node.ports is [0]: {PORTS}"),
     (settings.needs, {"node": {"ports": 80}}, f"preflight_needs.node.ports is 80: {PORTS}"),
-    (settings.needs, {"node": {"disk": 5}}, "preflight_needs.node key is 'disk': the known ones are cpus, memory_mb, disk_gb, ports."),
+    (settings.needs, {"node": {"disk": 5}},
+     "preflight_needs.node key is 'disk': the known ones are cpus, memory_mb, disk_gb, ports, reaches."),
+    (settings.needs, {"node": {"reaches": {"node": [22]}}}, "preflight_needs.node.reaches.node is [22]: that role does not listen on it."),
+    (settings.needs, {"node": {"reaches": {"nobody": [22]}}},
+     "preflight_needs.node.reaches.nobody is [22]: that role does not listen on it."),
+    (settings.needs, {"node": {"reaches": {"database": 5432}}}, f"preflight_needs.node.reaches.database is 5432: {PORTS}"),
+    (settings.needs, {"node": {"reaches": [22]}},
+     "preflight_needs.node.reaches is [22]: it must be a mapping of role ids to lists of their ports."),
     (settings.needs, {"a b": {}}, "preflight_needs key is 'a b': a role id consists of letters, digits and underscores."),
     (settings.systems, ["debian"], "preflight_systems is ['debian']: it must be a mapping of os-release IDs to lists of VERSION_IDs."),
     (settings.systems, {"ubuntu": [22.04]}, f"preflight_systems.ubuntu is [22.04]: {VERSIONS}"),
@@ -75,6 +92,9 @@ ADDRESS = "it must be a host name or an IP address, without a port."
     (settings.limits, {"read_s": 1e308},
      f"preflight_limits.read_s is 1e+308: {SECONDS}"),
     (settings.limits, {"clock_warn_s": 9}, "preflight_limits.clock_warn_s is 9.0: it must not be more than clock_fail_s (5)."),
+    (settings.limits, {"clock_warn_s": 9, "latency_fail_s": 0.001},
+     "preflight_limits.clock_warn_s is 9.0: it must not be more than clock_fail_s (5).\n"
+     "preflight_limits.latency_warn_s is 0.01: it must not be more than latency_fail_s (0.001)."),
     (settings.urls, ["ftp://a/"], f"preflight_internet_urls is 'ftp://a/': {URL}"),
     (settings.urls, ["http://"], f"preflight_internet_urls is 'http://': {URL}"),
     (settings.urls, ["http://user:secret@a/"], f"preflight_internet_urls is 'http://***@a/': {URL}"),
@@ -108,7 +128,7 @@ def test_every_problem_is_told_at_once():
         settings.needs({"node": {"cpus": -1, "disk": 5}, "database": {"ports": "x"}})
     assert str(problem.value).splitlines() == [
         f"preflight_needs.node.cpus is -1: {FIGURE}",
-        "preflight_needs.node key is 'disk': the known ones are cpus, memory_mb, disk_gb, ports.",
+        "preflight_needs.node key is 'disk': the known ones are cpus, memory_mb, disk_gb, ports, reaches.",
         f"preflight_needs.database.ports is 'x': {PORTS}",
     ]
 
@@ -116,3 +136,14 @@ def test_every_problem_is_told_at_once():
 def test_the_deadlines_fit_into_each_other():
     limits = settings.LIMITS
     assert max(limits["command_s"], limits["reach_s"], limits["internet_s"]) < limits["read_s"] < limits["machine_s"]
+
+
+@pytest.mark.parametrize(("check", "given"), [
+    (settings.urls, "http://u:s3cret@mirror/"), (settings.urls, ["u:s3cret@mirror"]), (settings.urls, ["http://m/?token=s3cret x"]),
+    (settings.urls, ["http://" + "x" * 70 + ":s3cret@m/ "]), (settings.address, "ops:s3cret@h"), (settings.address, ["ops:s3cret@h"]),
+    (settings.serves, [{"name": "x", "memory_mb": 1, "hf_token": "s3cret"}]),
+])
+def test_no_secret_in_a_value_that_is_refused(check, given):
+    with pytest.raises(settings.SettingsError) as problem:
+        check(given, "name")
+    assert "s3cret" not in str(problem.value)

@@ -10,11 +10,16 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Findi
 HERE = Path(__file__).parent
 ORDER = ("login", "system", "architecture", "sudo", "packages", "apt_ready", "cpus", "memory", "limits", "disk", "clock", "time_sync",
          "ports", "internet", "network")
+BETWEEN = ("role_ports", "names", "identity", "clocks", "quorum", "alike", "latency")
 # check -> the section of the record that it judges
 SECTIONS = {"system": "system", "architecture": "architecture", "sudo": "sudo", "packages": "apt",
             "apt_ready": "package_locks", "cpus": "cpus", "memory": "memory_mb", "limits": "confinement", "disk": "disks",
             "clock": "clock", "time_sync": "time_sync", "ports": "listening",
             "internet": "internet", "network": "reach"}
+# The same of those between machines, but for clocks, where the check clock says what could not be read, and quorum, which reads nothing.
+SECTIONS_BETWEEN = {"names": "names", "identity": "identity", "alike": "libc", "latency": "edges"}
+NEAR = {"edges": {"tried": 0, "open": 0, "not_open": [], "slowest": {"machine": "db1", "seconds": 0.001}},
+        "stand_ins": {"open": [2379, 2380, 5432, 8008], "held": [], "not_opened": []}}
 
 
 def levels(findings):
@@ -23,7 +28,17 @@ def levels(findings):
 
 def test_a_healthy_machine_is_ok_in_every_check_and_in_order(record, asked):
     assert list(levels(checks.judge(record(), asked("database"))).items()) == [(check, Level.OK) for check in ORDER]
-    assert checks.IDS == ORDER
+    assert checks.IDS == (*ORDER, *BETWEEN)
+
+
+def test_healthy_machines_are_ok_in_every_check_between_them_and_in_order(group):
+    found = checks.compare(group({name: NEAR for name in ("db1", "db2", "w1", "n1")}))
+    assert tuple(dict.fromkeys(finding.check for finding in found)) == BETWEEN
+    assert {(finding.level, finding.fix) for finding in found} == {(Level.OK, "")}
+
+
+def test_machines_alone_have_nothing_between_them(group):
+    assert checks.compare(group({})) == checks.compare(group({"db1": NEAR})) == []
 
 
 def test_a_machine_that_could_not_be_logged_in_to_has_no_other_finding(record, asked):
@@ -64,11 +79,55 @@ def test_a_rule_that_breaks_becomes_a_finding_and_the_others_still_run(record, a
         "Please report this with the machine's record; until it is mended, look at this by hand.")
 
 
+BETWEEN_READ = [check for check in checks.BETWEEN if check.ID in SECTIONS_BETWEEN]
+
+
+def between(group, check, **sections):
+    """What the check says when db1 is like this, and two others are healthy."""
+    found = check.compare(group({"db1": {**NEAR, **sections}, "db2": NEAR, "db3": NEAR}))
+    return dict(found)
+
+
+@pytest.mark.parametrize("check", BETWEEN_READ, ids=lambda check: check.ID)
+def test_nothing_unread_of_one_ever_passes_between_machines(group, check):
+    section = SECTIONS_BETWEEN[check.ID]
+    found = between(group, check, **{section: None}, unmeasured={section: "it would not say"})
+    assert found["db1"].level == check.WORST and found["db1"].fix == check.FIX_UNREAD
+    assert found["db1"].detail.startswith("could not be read: ") and found["db1"].detail.endswith("it would not say")
+    assert {verdict.level for machine, verdict in found.items() if machine != "db1"} <= {Level.OK}
+
+
+@pytest.mark.parametrize(("check", "junk"), [
+    pytest.param(check, junk, id=f"{check.ID}-{junk}") for check in BETWEEN_READ for junk in JUNK if (check.ID, junk) != ("alike", "junk")
+])
+def test_a_section_of_another_type_never_passes_between_machines(group, check, junk):
+    assert between(group, check, **{SECTIONS_BETWEEN[check.ID]: junk})["db1"].level == check.WORST
+
+
+@pytest.mark.parametrize("junk", JUNK)
+def test_a_clock_of_another_type_is_not_compared_and_judged_elsewhere(group, record, asked, junk):
+    assert "2 of 3 clocks" in between(group, checks.clocks, clock=junk)[None].detail
+    assert levels(checks.judge(record(clock=junk), asked("database")))["clock"] == Level.FAIL
+
+
+def test_a_rule_between_machines_that_breaks_becomes_a_finding_and_the_others_still_run(group, monkeypatch):
+    def breaks(*dummy):
+        raise ZeroDivisionError("no way")
+
+    monkeypatch.setattr(checks.clocks, "compare", breaks)
+    found = checks.compare(group({"db1": NEAR, "db2": NEAR}))
+    assert tuple(dict.fromkeys(finding.check for finding in found)) == BETWEEN
+    assert [finding for finding in found if finding.check == "clocks"] == [Finding(
+        None, "clocks", Level.FAIL, "the rule itself broke: ZeroDivisionError: no way",
+        "Please report this with the machine's record; until it is mended, look at this by hand.")]
+
+
 def test_every_check_is_of_one_form():
     files = {path.stem for path in Path(checks.__file__).parent.glob("*.py")} - {"__init__"}
-    assert files == set(ORDER)
+    assert files == {*ORDER, *BETWEEN}
     assert {path.stem[5:] for path in HERE.glob("test_*.py")} - {"checks"} == files
-    for check in checks.AFTER_LOGIN:
+    for check in (*checks.AFTER_LOGIN, *checks.BETWEEN):
+        assert hasattr(check, "compare") == (check in checks.BETWEEN) != hasattr(check, "judge")
         assert check.ID == check.__name__.rpartition(".")[2]
         assert check.__doc__ and check.__doc__[0].isupper()
         assert check.WORST in (Level.WARN, Level.FAIL)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import limits
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import fail, ok, warn
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Unmeasured, fail, ok, warn
 
 OK = ok("not held to less than the machine shows")
 
@@ -23,6 +23,13 @@ def test_levels(record, asked, cpus, memory_mb, verdict):
 def test_the_models_to_serve_need_memory_too(record, asked):
     held = record(confinement={"cpus": None, "memory_mb": 5000}, serves=[{"name": "m", "memory_mb": 2000}])
     assert limits.judge(held, asked("node")) == fail("held by a control group to 5000 MB of memory (shows 7950, needs 5500)", limits.FIX)
+
+
+def test_unread_is_no_pass_unless_nothing_is_needed(record, asked):
+    unread = record(confinement=None, unmeasured={"confinement": "no groups"})
+    assert limits.judge(unread, asked()) == ok("none needed (not read: no groups)")
+    with pytest.raises(Unmeasured, match="^no groups$"):
+        limits.judge(unread, asked("node"))
 
 
 def test_what_the_machine_shows_need_not_be_known(record, asked):

@@ -18,7 +18,7 @@ def test_reaches_all(record, asked):
 
 
 def test_each_that_is_not_reached_is_named(record, asked):
-    closed_ones = [closed(f"m{at}", outcome) for at, outcome in enumerate(network.OUTCOMES, 1)]
+    closed_ones = [closed(f"m{at}", outcome) for at, outcome in enumerate(("refused", "timeout", "no_route", "no_name", "wrong_answer"), 1)]
     assert network.judge(record(reach=reach(*closed_ones, tried=9)), asked()) == fail(
         "does not reach m1 (10.0.0.1 port 22: refused), m2 (10.0.0.2 port 22: no answer), m3 (10.0.0.3 port 22: no route), "
         "m4 (10.0.0.4 port 22: its name can not be looked up), "

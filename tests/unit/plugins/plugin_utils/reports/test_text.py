@@ -99,3 +99,18 @@ def test_checks_come_in_their_order_also_where_the_first_machine_lacks_one():
     findings = [finding(machine, check, "warn", "d", "f") for machine, checks in (
         ("a", "login disk network"), ("b", "login disk ports internet network"), ("c", "system login")) for check in checks.split()]
     assert [check for check, fix, details in text.grouped(findings, "warn")] == ["system", "login", "disk", "ports", "internet", "network"]
+
+
+def test_what_is_about_all_machines_comes_last_and_stops_the_play_too():
+    findings = [*REPORT["findings"], finding("n1", "clocks", "warn", "30 s behind", "Set it."),
+                finding(None, "clocks", "warn", "the controller's is behind", "Set the controller's."),
+                finding(None, "quorum", "warn", "2 members", "Add one."), finding(None, "alike", "fail", "not the same", "Use one.")]
+    report = {**REPORT, "findings": findings}
+    assert [check for check, fix, details in text.grouped(findings, "warn")] == ["time_sync", "clocks", "clocks", "quorum"]
+    assert [check for check, fix, details in text.grouped(findings, "fail")] == ["login", "disk", "alike"]
+    assert "FAIL  alike        all machines: not the same\n                   -> Use one.\n" in shown(report)
+    assert text.verdict(report, "fail") == "Preflight: 2 of 3 machines not ready: db1, db2; all of them together: alike."
+    assert text.verdict(report, "warn") == (
+        "Preflight: 3 of 3 machines not ready: db1, db2, n1; all of them together: clocks, quorum, alike.")
+    healthy = {**report, "machines": [{"machine": "m", "roles": ["node"], "worst": "ok"}] * 2}
+    assert text.verdict(healthy, "fail") == "Preflight: 2 machines not ready together: alike."

@@ -1,0 +1,68 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Has one machine try every port that it will need of the others, where stand-ins or services listen."""
+
+from __future__ import annotations
+
+import math
+import time
+import typing as t
+
+from ansible.errors import AnsibleActionFail
+from ansible_collections.llmgw.preflight.plugins.action.probe import ActionModule as Probe
+from ansible_collections.llmgw.preflight.plugins.action.probe import text_of
+from ansible_collections.llmgw.preflight.plugins.plugin_utils import login, settings
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.edges import Edges, together
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.left import read_now
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.result import edges_of
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.waiting import OutOfTime, deadline
+
+ETCD_PEERS = 2380  # the round trip to these counts, see checks/latency.py
+
+
+class ActionModule(Probe):
+    def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
+        super(Probe, self).run(tmp, task_vars)
+        self._vars = dict(task_vars or {})
+        plan = self.validate_argument_spec(argument_spec={"plan": {"type": "dict", "required": True}})[1]["plan"]
+        if "run" not in plan:
+            raise AnsibleActionFail(settings.NO_PLAN)
+        self._run, self._limits = plan["run"], plan["limits"]
+        self._record = {"machine": str(self._vars["inventory_hostname"])}
+        asked = self._what_to_try(plan)
+        if asked is None:
+            return self._result()
+        self._end = time.monotonic() + self._limits["machine_s"]
+        self._prepare_connection()
+        try:
+            with deadline(self._left(math.inf)):
+                result = self._execute_module(module_name="llmgw.preflight.edges", module_args=asked, task_vars=self._vars)
+            return {**self._result(), "edges": edges_of(result)}
+        except OutOfTime:
+            return {**self._result(), "reason": f"no answer within {self._limits['machine_s']:g} s"}
+        except Exception as problem:  # as in the first task: a result for every machine
+            return {**self._result(), "reason": login.reason_of(text_of(problem)) or type(problem).__name__}
+
+    def _what_to_try(self, plan: dict[str, t.Any]) -> dict[str, t.Any] | None:
+        """The module's arguments; None for a machine that was not read, or has nothing to try."""
+        hostvars, name = self._vars["hostvars"], self._record["machine"]
+        edges = Edges(together(plan, self._vars["ansible_play_batch"]), settings.needs(plan["needs"]))
+        if name not in edges.numbers or read_now(hostvars, name, self._run) is None:
+            return None
+        me = edges.machines[edges.numbers[name]]
+        calls = []
+        for other, port in edges.calls(me):
+            record = read_now(hostvars, other["machine"], self._run)
+            stand_ins = record.get("stand_ins") if record else None
+            if not isinstance(stand_ins, dict):
+                continue  # told of that machine
+            if port in stand_ins["open"] or port in stand_ins["held"]:
+                calls.append({"machine": other["machine"], "address": other["address"], "port": port,
+                              "number": edges.numbers[other["machine"]], "held": port in stand_ins["held"], "measured": port == ETCD_PEERS})
+        absent = {
+            port: numbers for port, callers in edges.callers(me).items()
+            if (numbers := [edges.numbers[caller["machine"]] for caller in callers
+                            if read_now(hostvars, caller["machine"], self._run) is None])
+        }
+        if not calls and not absent:
+            return None
+        return {"edges": calls, "absent": absent, "reach_s": self._limits["reach_s"], "token": self._run, "me": edges.numbers[name]}

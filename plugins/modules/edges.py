@@ -1,0 +1,98 @@
+#!/usr/bin/python
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+DOCUMENTATION = r"""
+module: edges
+short_description: Try every port that a machine will need of the others
+description:
+  - The second and last task on each machine, after P(llmgw.preflight.probe#module) has opened stand-ins on the ports of the roles.
+  - Which machine needs which port of which other is settled by the roles, see O(llmgw.preflight.preflight#role:main:preflight_needs).
+  - All ports are tried at once. One is reached if the stand-in of this run on that very machine answers, or if something listens
+    where a service holds the port already.
+  - This task never fails a host and never makes it unreachable. A machine that can no longer be reached has RV(reason).
+author: llmgw (@llmgw)
+options:
+  plan:
+    description: What P(llmgw.preflight.plan#module) returned. The action makes the other options of it.
+    type: dict
+  edges:
+    description: Set by the action; leave it alone.
+    type: list
+    elements: dict
+    default: []
+  absent:
+    description: Set by the action; leave it alone.
+    type: dict
+    default: {}
+  reach_s:
+    description: Set by the action; leave it alone.
+    type: float
+    default: 10
+  token:
+    description: Set by the action; leave it alone.
+    type: str
+    default: ''
+  me:
+    description: Set by the action; leave it alone.
+    type: int
+    default: 0
+attributes:
+  check_mode:
+    description: Does the same in check mode.
+    support: full
+  diff_mode:
+    description: There is nothing to show.
+    support: none
+seealso:
+  - module: llmgw.preflight.probe
+  - module: llmgw.preflight.close
+"""
+
+EXAMPLES = r"""
+- name: Try the ports that each machine will need of the others
+  llmgw.preflight.edges:
+    plan: "{{ preflight_plan }}"
+  register: preflight_calls
+"""
+
+RETURN = r"""
+edges:
+  description: What was tried. Only what is not open is listed. C(slowest) is the greatest median round trip to an etcd member.
+  type: dict
+  returned: when there was something to try
+  sample:
+    tried: 8
+    open: 7
+    seconds: {median: 0.00021, max: 0.00043}
+    not_open: [{machine: db2, address: 10.0.0.6, port: 2380, outcome: timeout}]
+    slowest: {machine: db2, seconds: 0.00034}
+reason:
+  description: Why the machine could not be reached any more.
+  type: str
+  returned: when it could not
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.llmgw.preflight.plugins.module_utils.calls import call, excuse
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec=dict(
+            plan=dict(type="dict"),
+            edges=dict(type="list", elements="dict", default=[]),
+            absent=dict(type="dict", default={}),
+            reach_s=dict(type="float", default=10),
+            token=dict(type="str", default="", no_log=False),
+            me=dict(type="int", default=0),
+        ),
+        supports_check_mode=True,
+    )
+    asked = module.params
+    found = call(asked["edges"], asked["reach_s"], asked["token"], asked["me"])
+    excuse(asked["absent"], asked["token"])
+    module.exit_json(changed=False, edges=found)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Can every port that a role will listen on be reached from every machine that will need it?
+
+Tried before anything is installed: on each free port a stand-in of this run answers, and a port that is held is tried as it is. What
+needs what is data (settings.NEEDS, preflight_needs.ROLE.reaches). Several machines' failures with one cause are told once: of the
+machine that lets nobody in on a port, or of the one that gets nowhere.
+"""
+
+from __future__ import annotations
+
+import typing as t
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from ..model import OUTCOMES, Group, Level, Member, Told, Verdict, fail, ok, readings, several, warn
+
+ID = "role_ports"
+WORST = Level.FAIL
+FIX_UNREAD = "Run again; if it stays, try the ports by hand (nc -vz ADDRESS PORT) while something listens on them."
+FIX = "Open {ports} on {machine} for {callers} (firewall, security group, routes)."
+FIX_ALONE = "See what keeps this machine from reaching the others (its own firewall, its routes, its network)."
+FIX_UNTRIED = "Try it by hand from the machines that need it (nc -vz ADDRESS PORT) once the service runs, or run again."
+FIX_LOST = "See whether the machine is up and can be reached, and run again when it is."
+
+EDGES = {"tried": int, "open": int, "not_open": [{"machine": str, "port": int, "outcome": str}]}
+STAND_INS = {"open": [int], "held": [int], "not_opened": [{"port": int, "reason": str}]}
+
+
+def compare(group: Group) -> list[Told]:
+    asked = [member for member in group.members if "stand_ins" in member.record or _is_unmeasured(member, "stand_ins")]
+    callees, found = readings(asked, "stand_ins", STAND_INS, WORST, FIX_UNREAD)
+    callers, unread = readings([member for member in group.members if "edges" in member.record], "edges", EDGES, WORST, FIX_UNREAD)
+    found += unread
+    found += [(member.name, fail(f"was read, but not logged in to any more when the ports were tried: {_reason(member)}", FIX_LOST))
+              for member in asked if _is_unmeasured(member, "edges")]
+    blocked: dict[str, dict[int, dict[str, str]]] = {}  # callee -> port -> caller -> outcome
+    for caller, edges in callers:
+        for call in edges["not_open"]:
+            blocked.setdefault(call["machine"], {}).setdefault(call["port"], {})[caller.name] = call["outcome"]
+    kinds = Counter(member.need.reaches for member in group.members)  # of machines: there are few of these
+    needed = {callee.name: _callers(callee, kinds) for callee, _stand_ins in callees}
+    alone = set()
+    for caller, edges in callers:
+        others_get_there = any(len(blocked[call["machine"]][call["port"]]) < needed.get(call["machine"], {}).get(call["port"], 0)
+                               for call in edges["not_open"])
+        if edges["tried"] > 1 and edges["open"] == 0 and others_get_there:
+            alone.add(caller.name)
+            told = sorted({(call["machine"], call["port"], OUTCOMES.get(call["outcome"], call["outcome"])) for call in edges["not_open"]})
+            found.append((caller.name, fail("reaches none of the ports that it needs: " + ", ".join(
+                f"{machine} {port} ({words})" for machine, port, words in told), FIX_ALONE)))
+    for callee, stand_ins in callees:
+        if needed[callee.name]:
+            of_callee = {port: {caller: outcome for caller, outcome in by_caller.items() if caller not in alone}
+                         for port, by_caller in blocked.get(callee.name, {}).items()}
+            found.append((callee.name, _judge(callee, stand_ins, of_callee, needed[callee.name])))
+    return _one_each(found)
+
+
+def _judge(callee: Member, stand_ins: t.Any, blocked: Mapping[int, Mapping[str, str]], needed: Mapping[int, int]) -> Verdict:
+    """What is to be said of one machine's ports: ``blocked`` is port -> caller -> outcome, ``needed`` port -> number of callers."""
+    untried = [f"{entry['port']}: {entry['reason']}" for entry in stand_ins["not_opened"]]
+    problems: dict[tuple[str, tuple[str, ...], bool], list[int]] = {}  # outcome, callers, whether these are all -> ports
+    for port, by_caller in sorted(blocked.items()):
+        for outcome in sorted(set(by_caller.values())):
+            callers = tuple(sorted(caller for caller, its in by_caller.items() if its == outcome))
+            why = _untried(outcome, port, stand_ins)
+            if why:
+                untried.append(f"{port} from {several(callers)}: {why}")
+            else:
+                problems.setdefault((outcome, callers, len(callers) == needed.get(port)), []).append(port)
+    if problems:
+        told = [f"{'lets nobody in on' if everybody else 'is not reached on'} {_listed(ports)} "
+                f"({'tried ' if everybody else ''}from {several(callers)}: {OUTCOMES.get(outcome, outcome)})"
+                for (outcome, callers, everybody), ports in problems.items()]
+        ports = sorted({port for same in problems.values() for port in same})
+        everyone = sorted({caller for _outcome, some, _everybody in problems for caller in some})
+        return fail("; ".join(told + untried), FIX.format(ports=_listed(ports), machine=callee.name, callers=several(everyone)))
+    if untried:
+        return warn(f"could not be tried: {'; '.join(untried)}", FIX_UNTRIED)
+    most = max(needed.values())
+    return ok(f"{_listed(sorted(needed))} can be reached from every machine that needs {'them' if len(needed) > 1 else 'it'} ({most})")
+
+
+def _one_each(found: Sequence[Told]) -> list[Told]:
+    """What is said of each machine in one, without what is ok where something is not."""
+    by_machine: dict[str | None, list[Verdict]] = {}
+    for machine, verdict in found:
+        by_machine.setdefault(machine, []).append(verdict)
+    told: list[Told] = []
+    for machine, verdicts in by_machine.items():
+        worst = max(verdict.level for verdict in verdicts)
+        said = [verdict for verdict in verdicts if verdict.level != Level.OK] or verdicts
+        told.append((machine, Verdict(worst, "; ".join(verdict.detail for verdict in said), " ".join(filter(None, (v.fix for v in said))))))
+    return told
+
+
+def _untried(outcome: str, port: int, stand_ins: t.Any) -> str | None:
+    """Why a port that was not reached tells nothing about the way to it; None where it does."""
+    if outcome == "other_run":
+        return OUTCOMES[outcome]
+    if outcome == "refused" and port in stand_ins["held"]:
+        return "what listens on it does so for some callers only"
+    if outcome == "refused" and stand_ins.get("gone"):
+        return "its stand-in had ended before it was called"
+    return None
+
+
+def _callers(callee: Member, kinds: Mapping[tuple[tuple[str, int], ...], int]) -> dict[int, int]:
+    """port -> how many of the others need it, where ``kinds`` is what machines reach -> how many of them there are."""
+    found: Counter[int] = Counter()
+    for reaches, number in kinds.items():
+        for port in {port for role, port in reaches if role in callee.roles}:
+            found[port] += number - (reaches == callee.need.reaches)
+    return {port: number for port, number in found.items() if number}
+
+
+def _is_unmeasured(member: Member, name: str) -> bool:
+    told = member.record.get("unmeasured")
+    return name not in member.record and isinstance(told, Mapping) and name in told
+
+
+def _reason(member: Member) -> str:
+    return str(member.record["unmeasured"]["edges"])
+
+
+def _listed(ports: Sequence[int]) -> str:
+    return ", ".join(map(str, ports))

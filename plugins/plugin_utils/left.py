@@ -1,0 +1,27 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""What the tasks of the role left in the play's variables. Pure."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Mapping
+
+PROBE, CALLS, CLOSED = "preflight_probe", "preflight_calls", "preflight_closed"  # what the role registers
+
+
+def left_by(task: str, hostvars: Mapping[str, t.Any], machine: str) -> Mapping[str, t.Any] | None:
+    """What the role's own task registered for this machine, in this run or an earlier one, or None."""
+    of_machine = hostvars[machine]
+    result = of_machine[task] if task in of_machine else None
+    # What runs once is registered on every machine.
+    return result if isinstance(result, Mapping) and result.get("machine") == machine and {"run", "play"} <= set(result) else None
+
+
+def read_now(hostvars: Mapping[str, t.Any], machine: str, run: str) -> Mapping[str, t.Any] | None:
+    """The record that this run has of a machine that could be logged in to, or None."""
+    result = left_by(PROBE, hostvars, machine)
+    if result is None or result["run"] != run or not isinstance(result.get("record"), Mapping):
+        return None
+    record: Mapping[str, t.Any] = result["record"]
+    login = record.get("login")
+    return record if isinstance(login, Mapping) and login.get("ok") is True else None

@@ -1,0 +1,140 @@
+"""Stand-ins as real processes, called over loopback."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import time
+
+import pytest
+from ansible_collections.llmgw.preflight.plugins.module_utils import calls, reach, stand_in
+
+TOKEN = "5a5a"
+
+
+@pytest.fixture(autouse=True)
+def loopback_is_a_network(monkeypatch):
+    monkeypatch.setattr(reach, "_is_ones_own", lambda place: False)
+
+
+@pytest.fixture
+def free_ports():
+    held = [socket.create_server(("127.0.0.1", 0)) for _number in range(3)]
+    ports = [one.getsockname()[1] for one in held]
+    for one in held:
+        one.close()
+    return ports
+
+
+@pytest.fixture
+def opened():
+    """opened(ports, ...): open_stand_ins, ended after the test."""
+    pids = []
+
+    def open_them(ports, token=TOKEN, me=7, lifetime_s=60):
+        found = stand_in.open_stand_ins(ports, token, me, lifetime_s)
+        pids.append(found["pid"])
+        return found
+
+    yield open_them
+    for pid in filter(None, pids):
+        if alive(pid):
+            os.kill(pid, signal.SIGKILL)
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return f"({stand_in.NAME}) " in (text := stat.read()) and ") Z" not in text
+    except OSError:
+        return False
+
+
+def ended(pid):
+    for _attempt in range(300):
+        if not alive(pid):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def edge(port, number=7, **changed):
+    return {"machine": f"m{number}", "address": "127.0.0.1", "port": port, "number": number, "held": False, "measured": False, **changed}
+
+
+def test_it_ends_when_all_have_called_and_not_before(free_ports, opened):
+    a, b, _c = free_ports
+    found = opened({a: 2, b: 1})
+    assert found == {"pid": found["pid"], "open": sorted([a, b]), "held": [], "not_opened": []}
+    assert alive(found["pid"])
+    for me in (1, 1, 2):
+        told = calls.call([edge(a)], 5, TOKEN, me)
+        assert {**told, "seconds": None} == {"tried": 1, "open": 1, "seconds": None, "not_open": [], "slowest": None}
+    assert alive(found["pid"])  # nobody has called at b
+    assert calls.call([edge(b)], 5, TOKEN, 3)["open"] == 1
+    assert ended(found["pid"])
+    assert calls.call([edge(b)], 5, TOKEN, 3)["not_open"] == [{"machine": "m7", "address": "127.0.0.1", "port": b, "outcome": "refused"}]
+
+
+def test_who_can_not_come_is_not_waited_for(free_ports, opened):
+    a, b, _c = free_ports
+    found = opened({a: 3, b: 1})
+    calls.call([edge(a)], 5, TOKEN, 1)
+    calls.excuse({str(a): [2, 3], str(b): [3]}, TOKEN)
+    assert ended(found["pid"])
+    calls.excuse({str(a): [2]}, TOKEN)  # it is gone, and that is no error
+
+
+def test_it_ends_by_itself(free_ports, opened):
+    assert ended(opened({free_ports[0]: 1}, lifetime_s=1)["pid"])
+
+
+def test_a_port_that_is_held_is_left_alone(free_ports, opened):
+    with socket.create_server(("127.0.0.1", free_ports[0])) as service:
+        found = opened({free_ports[0]: 1})
+        assert found == {"pid": None, "open": [], "held": [free_ports[0]], "not_opened": []}
+        assert calls.call([edge(free_ports[0], held=True)], 5, TOKEN, 1)["open"] == 1
+        assert service.accept()[0].recv(100) == b""
+
+
+def test_only_root_may_listen_there(opened, monkeypatch):
+    def refuse(port):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(stand_in, "listen", refuse)
+    assert opened({443: 1}) == {"pid": None, "open": [], "held": [], "not_opened": [
+        {"port": 443, "reason": "only root may listen on it"}]}
+
+
+def test_a_stranger_is_not_taken_for_it(free_ports, opened):
+    a, b, c = free_ports
+    opened({a: 1}, token="another")
+    opened({b: 1}, me=8)
+    with socket.create_server(("127.0.0.1", c)) as stranger:
+        stranger.settimeout(10)
+        edges = [edge(a), edge(b), edge(c)]
+        found = calls.call(edges, 1, TOKEN, 1)
+        assert stranger.accept()[0].recv(100) == b"5a5a 1\n"
+    assert {entry["port"]: entry["outcome"] for entry in found["not_open"]} == {a: "other_run", b: "wrong_answer", c: "wrong_answer"}
+
+
+def test_a_stranger_does_not_count_or_hang_it(free_ports, opened):
+    found = opened({free_ports[0]: 1})
+    place = ("127.0.0.1", free_ports[0])
+    with socket.create_connection(place), socket.create_connection(place) as rude:
+        rude.sendall(b"x" * 100_000)
+        for line in (b"GET / HTTP/1.1\r\n", b"another 1\n", b"5a5a name\n", b"\xff\n"):
+            with socket.create_connection(place) as call:
+                call.sendall(line)
+                assert call.recv(100) == f"llmgw-preflight - 7 {free_ports[0]}\n".encode()
+        assert alive(found["pid"])
+        assert calls.call([edge(free_ports[0])], 5, TOKEN, 1)["open"] == 1
+
+
+def test_round_trips_are_measured_before_the_call(free_ports, opened):
+    opened({free_ports[0]: 1})
+    found = calls.call([edge(free_ports[0], measured=True)], 5, TOKEN, 1)
+    assert found["open"] == 1
+    assert found["slowest"]["machine"] == "m7"
+    assert 0 < found["slowest"]["seconds"] < 1

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import pytest
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import names
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import fail, ok, warn
+
+OWN = ok("looks up its own hostname")
+
+
+def looked_up(count=2, own=("127.0.1.1",), nobody=(), loopback=()):
+    return {"own": {"name": "box", "addresses": list(own) or None}, "looked_up": count, "nobody": [
+        {"machine": machine, "address": address} for machine, address in nobody], "loopback": [
+        {"machine": machine, "address": address, "to": to} for machine, address, to in loopback]}
+
+
+@pytest.mark.parametrize(("section", "verdict"), [
+    (looked_up(0), OWN),
+    (looked_up(1), ok("looks up its own hostname and 1 other name")),
+    (looked_up(2), ok("looks up its own hostname and 2 other names")),
+    (looked_up(own=()), warn("its own hostname box leads nowhere", names.FIX_OWN)),
+    (looked_up(loopback=[("db2", "db2.lan", "127.0.1.1")]),
+     fail("db2.lan (db2) leads to 127.0.1.1, which is this machine itself", names.FIX)),
+    (looked_up(nobody=[("db2", "db2"), ("db3", "db3")]), fail("db2 leads nowhere; db3 leads nowhere", names.FIX)),
+    (looked_up(own=(), nobody=[("db3", "x.lan")], loopback=[("db2", "db2", "::1")]),
+     fail("db2 leads to ::1, which is this machine itself; x.lan (db3) leads nowhere; its own hostname box leads nowhere",
+          f"{names.FIX} {names.FIX_OWN}")),
+])
+def test_levels(group, section, verdict):
+    assert names.compare(group({"db1": {"names": section}, "db2": {}})) == [("db1", verdict), ("db2", OWN)]
+
+
+def test_many_names_are_counted(group):
+    section = looked_up(40, nobody=[(f"n{number}", f"n{number}") for number in range(40)])
+    (machine, verdict), *dummy = names.compare(group({"db1": {"names": section}, "db2": {}}))
+    assert verdict.detail.endswith("n7 leads nowhere and 32 more")
+
+
+def test_one_machine_alone_is_left_out_but_not_one_of_several(group):
+    assert names.compare(group({"db1": {}})) == []
+    assert names.compare(group({"db1": {}}, others=["db2"])) == [("db1", OWN)]
