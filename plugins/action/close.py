@@ -7,7 +7,7 @@ import time
 import typing as t
 
 from ansible_collections.llmgw.preflight.plugins.action.probe import ActionModule as Probe
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.left import read_now
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.left import read_now, stand_ins_of
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.waiting import OutOfTime, deadline
 
 # Only a process that is known by its name is ended; the number is one that the machine told us.
@@ -23,11 +23,11 @@ class ActionModule(Probe):
         })[1]
         plan = arguments["plan"]
         record = read_now(self._vars["hostvars"], arguments["machine"], plan["run"])
-        pid = record["stand_ins"]["pid"] if record and isinstance(record.get("stand_ins"), dict) else None
+        pid = (stand_ins_of(record) or (None,))[0]
         self._limits, self._end = plan["limits"], time.monotonic() + plan["limits"]["machine_s"]
         self._prepare_connection()
         said = ""
-        if isinstance(pid, int):
+        if pid:
             try:
                 with deadline(self._left(2 * self._limits["command_s"])):
                     said = self._low_level_execute_command(COMMAND.format(pid=pid), sudoable=False)["stdout"]

@@ -12,7 +12,7 @@ from ansible_collections.llmgw.preflight.plugins.action.probe import ActionModul
 from ansible_collections.llmgw.preflight.plugins.action.probe import text_of
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import login, settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.edges import Edges, together
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.left import read_now
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.left import read_now, stand_ins_of
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.result import edges_of
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.waiting import OutOfTime, deadline
 
@@ -51,13 +51,13 @@ class ActionModule(Probe):
         me = edges.machines[edges.numbers[name]]
         calls = []
         for other, port in edges.calls(me):
-            record = read_now(hostvars, other["machine"], self._run)
-            stand_ins = record.get("stand_ins") if record else None
-            if not isinstance(stand_ins, dict):
+            stand_ins = stand_ins_of(read_now(hostvars, other["machine"], self._run))
+            if stand_ins is None:
                 continue  # told of that machine
-            if port in stand_ins["open"] or port in stand_ins["held"]:
+            _pid, opened, held = stand_ins
+            if port in opened or port in held:
                 calls.append({"machine": other["machine"], "address": other["address"], "port": port,
-                              "number": edges.numbers[other["machine"]], "held": port in stand_ins["held"], "measured": port == ETCD_PEERS})
+                              "number": edges.numbers[other["machine"]], "held": port in held, "measured": port == ETCD_PEERS})
         absent = {
             port: numbers for port, callers in edges.callers(me).items()
             if (numbers := [edges.numbers[caller["machine"]] for caller in callers

@@ -45,7 +45,7 @@ class ActionModule(ActionBase):
             else:
                 records.append({**machine, "login": {"ok": False, "reason": NOT_READ, "cause": "not_read"}})
         for record in records:
-            if record["machine"] in gone and "stand_ins" in record:
+            if record["machine"] in gone and isinstance(record.get("stand_ins"), dict):
                 record["stand_ins"] = {**record["stand_ins"], "gone": True}
         try:
             report = evaluate(records, plan["needs"], plan["systems"], plan["architectures"], plan["limits"], others)

@@ -2,13 +2,13 @@
 """Which of the other machines does this one reach? All are tried at once, under one deadline."""
 
 import errno
-import ipaddress
 import resource
 import selectors
 import socket
 import struct
-import threading
 import time
+
+from ansible_collections.llmgw.preflight.plugins.module_utils.lookup import is_address, is_ones_own, look_up
 
 OUTCOMES = {
     errno.ECONNREFUSED: "refused",
@@ -43,14 +43,14 @@ def attempt(peers, limit_s, words=()):
     peer is open only if it answers so. Names are looked up first, for half of ``limit_s`` at the most; then every address of every
     peer is tried at once, so that one family that is dropped does not hide the other.
     """
-    found = _look_up(peers, time.monotonic() + limit_s / 2)
+    places = _places(peers, limit_s / 2)
     end = time.monotonic() + limit_s
     _allow_files(4 * len(peers) + 256)  # two addresses a peer, and room for whatever else runs
     words, outcomes, round_trips = dict(words), {}, {}
     waiting = selectors.DefaultSelector()
     for number in range(len(peers)):
         outcomes[number] = "no_name"  # unless there is more to tell
-        for family, kind, protocol, _name, place in found.get(number, []):
+        for family, kind, protocol, _name, place in places[number]:
             _begin(waiting, outcomes, number, (family, kind, protocol), place)
     while waiting.get_map():
         left = end - time.monotonic()
@@ -117,7 +117,7 @@ def _round_trip(connection):
 
 
 def _begin(waiting, outcomes, number, kinds, place):
-    if _is_ones_own(place[0]):
+    if is_ones_own(place[0]):
         outcomes[number] = "wrong_answer"  # whoever answers there is this machine itself
         return
     try:
@@ -136,35 +136,14 @@ def _begin(waiting, outcomes, number, kinds, place):
         outcomes[number] = OUTCOMES.get(error, "timeout")
 
 
-def _is_ones_own(place):
-    """Whether every machine takes this address for itself: 127.0.0.0/8, ::1, 0.0.0.0, ::, also as IPv4 within IPv6."""
-    address = ipaddress.ip_address(place.split("%")[0])
-    address = getattr(address, "ipv4_mapped", None) or address
-    return address.is_loopback or address.is_unspecified
-
-
-def _look_up(peers, end):
-    """number -> addresses; a number that is absent has none, or got no answer in time."""
-    found, threads = {}, []
-
-    def ask(number, peer):
-        try:
-            found[number] = socket.getaddrinfo(peer["address"], peer["port"], 0, socket.SOCK_STREAM)
-        except (OSError, UnicodeError):
-            pass
-
-    for number, peer in enumerate(peers):
-        try:  # an address needs no thread
-            found[number] = socket.getaddrinfo(peer["address"], peer["port"], 0, socket.SOCK_STREAM, 0,
-                                               socket.AI_NUMERICHOST)
-        except (OSError, UnicodeError):
-            thread = threading.Thread(target=ask, args=(number, peer))
-            thread.daemon = True
-            thread.start()
-            threads.append(thread)
-    for thread in threads:
-        thread.join(max(0, end - time.monotonic()))
-    return dict(found)
+def _places(peers, limit_s):
+    """For each peer what to connect to: family, kind, protocol, name and place of each of its addresses, as getaddrinfo gives them."""
+    found = look_up({peer["address"] for peer in peers if not is_address(peer["address"])}, limit_s)
+    return [
+        [place for address in found.get(peer["address"], [peer["address"]] if is_address(peer["address"]) else [])
+         for place in socket.getaddrinfo(address, peer["port"], 0, socket.SOCK_STREAM, 0, socket.AI_NUMERICHOST)]
+        for peer in peers
+    ]
 
 
 def _summary(seconds):

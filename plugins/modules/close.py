@@ -35,7 +35,7 @@ EXAMPLES = r"""
   llmgw.preflight.close:
     plan: "{{ preflight_plan }}"
     machine: "{{ item }}"
-  loop: "{{ preflight_waiting.machines }}"
+  loop: "{{ preflight_uncalled.machines }}"
   delegate_to: "{{ item }}"
   run_once: true
 """

@@ -6,6 +6,8 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Mapping
 
+from .model import Unmeasured, section
+
 PROBE, CALLS, CLOSED = "preflight_probe", "preflight_calls", "preflight_closed"  # what the role registers
 
 
@@ -25,3 +27,24 @@ def read_now(hostvars: Mapping[str, t.Any], machine: str, run: str) -> Mapping[s
     record: Mapping[str, t.Any] = result["record"]
     login = record.get("login")
     return record if isinstance(login, Mapping) and login.get("ok") is True else None
+
+
+def stand_ins_of(record: Mapping[str, t.Any] | None) -> tuple[int | None, frozenset[int], frozenset[int]] | None:
+    """(pid, ports with a stand-in, ports that a service holds) of a machine, or None where it has none or tells nonsense."""
+    try:
+        told = section(record or {}, "stand_ins", {"pid": (int, type(None)), "open": [int], "held": [int]})
+    except Unmeasured:
+        return None
+    return told["pid"], frozenset(told["open"]), frozenset(told["held"])
+
+
+def not_reached(result: Mapping[str, t.Any] | None, run: str) -> set[str] | None:
+    """The machines that this one could not reach on some port, by what the second task left; None where that is not known."""
+    if not result or result["run"] != run or "reason" in result:
+        return None
+    if "edges" not in result:
+        return set()
+    try:
+        return {call["machine"] for call in section(result, "edges", {"not_open": [{"machine": str}]})["not_open"]}
+    except Unmeasured:
+        return None

@@ -179,6 +179,11 @@ def readings(members: t.Iterable[Member], name: str, shape: t.Any, worst: Level,
     return read, unread
 
 
+def seconds(value: float) -> str:
+    """To a millisecond, and from a hundred seconds on to a second."""
+    return f"{value:,.0f} s" if value >= 100 else f"{value:.3f} s"
+
+
 def several(things: Sequence[str], between: str = ", ", most: int = 8) -> str:
     """A few of them by name, and how many more there are."""
     told = between.join(things[:most])

@@ -4,7 +4,8 @@
 
 Each round runs every command once, in turn, over cold connections; the table shows the median of the rounds: wall
 seconds, and processor seconds of the controller and of the machines. All share this box, so compare the columns and
-not the figures with another box's. Needs root, and ansible on the PATH.
+not the figures with another box's. There are three databases, three control planes, and nodes; every machine tries every
+other on its SSH port, and the ports of its roles by stand-ins. Needs root, and ansible on the PATH.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ def commands(inventory: Path, forks: int, usual: bool) -> dict[str, list[str]]:
         "ping": ["ansible", *common, "all", "-m", "ping"],
         "setup": ["ansible", *common, "all", "-m", "setup"],
         "preflight": play,
-        "preflight, no pairs": [*play, "-e", '{"preflight_address": "localhost", "preflight_fail_on": "never"}'],
+        "no role ports": [*play, "-e", '{"preflight_role_ports": false}'],
+        "nor pairs": [*play, "-e", '{"preflight_role_ports": false, "preflight_address": "localhost", "preflight_fail_on": "never"}'],
     }
     if usual:
         made["the usual playbook"] = ["ansible-playbook", *common, str(ROOT / "tests" / "bench" / "usual.yml")]
@@ -64,7 +66,8 @@ def main() -> None:
     lab = Lab(f"/run/llmgw-preflight-bench-{os.getpid()}")
     figures: dict[str, list[dict[str, float]]] = {}
     try:
-        lab.up({"defaults": {"groups": ["node"]}, "hosts": [{"name": "m%03d", "count": chosen.machines}]})
+        lab.up({"hosts": [{"name": "db%d", "count": 3, "groups": ["database"]}, {"name": "cp%d", "count": 3, "groups": ["control_plane"]},
+                          {"name": "m%03d", "count": chosen.machines - 6, "groups": ["node"]}]})
         with tempfile.TemporaryDirectory() as home:
             inventory = Path(home) / "hosts.json"
             inventory.write_text(json.dumps(lab.inventory()))

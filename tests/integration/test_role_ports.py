@@ -154,6 +154,20 @@ def test_a_killed_controller_leaves_no_listener_beyond_its_deadline(make_lab, pl
     assert left_over(lab) == []
 
 
+def test_where_there_are_many_each_tries_some_and_those_that_it_needs(make_lab, play):
+    lab = make_lab({"defaults": {"cpus": 2}, "hosts": [
+        {"name": "cp%d", "count": 2, "groups": ["control_plane"]}, {"name": "n%d", "count": 10, "groups": ["node"]}]})
+    outcome = play(lab.inventory(), lab, variables={"preflight_limits": {"all_pairs": 11}})
+    assert outcome.rc == 0, outcome.output
+    assert {record["reach"]["tried"] for machine, record in outcome.records().items() if machine.startswith("n")} == {2 + 5}
+    assert {record["reach"]["tried"] for machine, record in outcome.records().items() if machine.startswith("cp")} == {5}
+    assert outcome.report["sampled"].keys() == {"machines", "others", "seed"}
+    assert f"by lot (seed {outcome.report['sampled']['seed']})" in " ".join(outcome.output.split())
+    outcome = play(lab.inventory(), lab, variables={"preflight_limits": {"all_pairs": 12}})
+    assert {record["reach"]["tried"] for record in outcome.records().values()} == {11}
+    assert "sampled" not in outcome.report
+
+
 def test_batches_try_each_other_within_a_batch(make_lab, play, tmp_path):
     lab = make_lab({"defaults": {"cpus": 2}, "hosts": [*DATABASES, {"name": "db3", "groups": ["database"]}]})
     playbook = tmp_path / "play.yml"

@@ -108,7 +108,7 @@ def test_variables_of_play_and_task_count_for_each_machine_and_the_report_is_a_f
     assert seen == dict.fromkeys(("db1", "db2", "n1"), {
         "worst": "warn", "machines": ["db1", "db2", "n1"],
         "left": ["preflight_calls", "preflight_closed", "preflight_plan", "preflight_probe", "preflight_report", "preflight_report_dir",
-                 "preflight_waiting"]})
+                 "preflight_uncalled"]})
 
 
 def test_check_mode_reads_and_judges_the_same(three, play):

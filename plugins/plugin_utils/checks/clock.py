@@ -11,7 +11,7 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Mapping
 
-from ..model import Asked, Level, Verdict, fail, ok, section, warn
+from ..model import Asked, Level, Verdict, fail, ok, seconds, section, warn
 
 ID = "clock"
 WORST = Level.FAIL
@@ -27,16 +27,11 @@ def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict:
     warn_s, fail_s = asked.limits["clock_warn_s"], asked.limits["clock_fail_s"]
     low, high = max(0.0, abs(offset) - error), abs(offset) + error
     way = "ahead of" if offset > 0 else "behind"
-    detail = f"{_seconds(abs(offset))} {way} the controller's (give or take {_seconds(error)}; {warn_s:g} s is allowed)"
+    detail = f"{seconds(abs(offset))} {way} the controller's (give or take {seconds(error)}; {warn_s:g} s is allowed)"
     if low > fail_s:
         return fail(detail, FIX)
     if low > warn_s:
         return warn(detail, FIX)
     if high <= warn_s:
-        return ok(f"within {_seconds(high)} of the controller's ({warn_s:g} s is allowed)")
+        return ok(f"within {seconds(high)} of the controller's ({warn_s:g} s is allowed)")
     return warn(f"can not be told closely enough: {detail}", FIX_UNSURE)
-
-
-def _seconds(value: float) -> str:
-    """To a millisecond, and from a hundred seconds on to a second."""
-    return f"{value:,.0f} s" if value >= 100 else f"{value:.3f} s"

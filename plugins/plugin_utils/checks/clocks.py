@@ -22,7 +22,7 @@ import statistics
 import typing as t
 from collections.abc import Sequence
 
-from ..model import Group, Level, Told, Unmeasured, Verdict, fail, ok, section, warn
+from ..model import Group, Level, Told, Unmeasured, Verdict, fail, ok, seconds, section, warn
 
 ID = "clocks"
 WORST = Level.FAIL
@@ -59,7 +59,7 @@ def compare(group: Group) -> list[Told]:
     number = str(len(clocks)) if len(clocks) == len(group.members) else f"{len(clocks)} of {len(group.members)}"
     worst = sum(sorted(clock.error for clock in clocks)[-2:])
     spread = max(clock.offset for clock in clocks) - min(clock.offset for clock in clocks)
-    return [(None, ok(f"{number} clocks are within {_seconds(spread)} of each other (give or take {_seconds(worst)}; "
+    return [(None, ok(f"{number} clocks are within {seconds(spread)} of each other (give or take {seconds(worst)}; "
                       f"{warn_s:g} s is allowed)"))]
 
 
@@ -109,15 +109,10 @@ def _controller(rest: Sequence[_Clock], read: int, warn_s: float) -> list[Told]:
     if abs(middle) - error <= warn_s or any(abs(clock.offset) <= warn_s for clock in rest):
         return []
     which = f"all {read} machines" if len(rest) == read else f"{len(rest)} of {read} machines, which agree with each other"
-    return [(None, warn(f"the controller's clock is about {_seconds(abs(middle))} {'behind' if middle > 0 else 'ahead of'} that of {which}",
+    return [(None, warn(f"the controller's clock is about {seconds(abs(middle))} {'behind' if middle > 0 else 'ahead of'} that of {which}",
                         FIX_CONTROLLER))]
 
 
 def _detail(distance: float, error: float, against: str, warn_s: float) -> str:
     way = "ahead of" if distance > 0 else "behind"
-    return f"{_seconds(abs(distance))} {way} {against} (give or take {_seconds(error)}; {warn_s:g} s is allowed)"
-
-
-def _seconds(value: float) -> str:
-    """To a millisecond, and from a hundred seconds on to a second."""
-    return f"{value:,.0f} s" if value >= 100 else f"{value:.3f} s"
+    return f"{seconds(abs(distance))} {way} {against} (give or take {seconds(error)}; {warn_s:g} s is allowed)"

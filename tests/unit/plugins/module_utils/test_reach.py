@@ -16,7 +16,7 @@ def peer(port, address="127.0.0.1", machine="m"):
 def loopback_is_a_network(request, monkeypatch):
     """These tests keep to loopback, which would otherwise be the machine itself."""
     if "ones_own" not in request.function.__name__:
-        monkeypatch.setattr(reach, "_is_ones_own", lambda place: False)
+        monkeypatch.setattr(reach, "is_ones_own", lambda place: False)
 
 
 @pytest.fixture

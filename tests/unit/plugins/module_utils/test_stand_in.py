@@ -15,7 +15,7 @@ TOKEN = "5a5a"
 
 @pytest.fixture(autouse=True)
 def loopback_is_a_network(monkeypatch):
-    monkeypatch.setattr(reach, "_is_ones_own", lambda place: False)
+    monkeypatch.setattr(reach, "is_ones_own", lambda place: False)
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 
 DOCUMENTATION = r"""
-module: waiting
+module: uncalled
 short_description: Find the machines whose stand-ins still wait for callers
 description:
   - Looks at what P(llmgw.preflight.edges#module) left for each machine. Where some could not reach a port, its stand-in is still there.
@@ -26,9 +26,9 @@ seealso:
 
 EXAMPLES = r"""
 - name: See which stand-ins still wait
-  llmgw.preflight.waiting:
+  llmgw.preflight.uncalled:
     plan: "{{ preflight_plan }}"
-  register: preflight_waiting
+  register: preflight_uncalled
   run_once: true
 """
 

@@ -9,7 +9,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.edges import Edges, together
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.left import CALLS, left_by, read_now
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.left import CALLS, left_by, not_reached, read_now, stand_ins_of
 
 
 class ActionModule(ActionBase):
@@ -29,10 +29,7 @@ class ActionModule(ActionBase):
         for machine in edges.machines:
             if read[machine["machine"]] is None:
                 continue  # its calls are not waited for
-            result = left_by(CALLS, hostvars, machine["machine"])
-            if result and result["run"] == plan["run"] and "reason" not in result:
-                uncalled.update(call["machine"] for call in (result.get("edges") or {}).get("not_open", ()))
-            else:
-                uncalled.update(other["machine"] for other, _port in edges.calls(machine))
-        waiting = [name for name, record in read.items() if name in uncalled and record and (record.get("stand_ins") or {}).get("pid")]
+            missed = not_reached(left_by(CALLS, hostvars, machine["machine"]), plan["run"])
+            uncalled |= {other["machine"] for other, _port in edges.calls(machine)} if missed is None else missed
+        waiting = [name for name, record in read.items() if name in uncalled and (stand_ins_of(record) or (None,))[0]]
         return {"changed": False, "machines": waiting, "_ansible_verbose_override": True}

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import pytest
+from ansible_collections.llmgw.preflight.plugins.plugin_utils import left
+
+OK = {"login": {"ok": True}}
+RESULT = {"machine": "a", "run": "r", "play": "p", "record": OK}
+
+
+@pytest.mark.parametrize(("registered", "found"), [
+    ({"preflight_probe": RESULT}, RESULT),
+    ({}, None),
+    ({"preflight_probe": {"skipped": True}}, None),
+    ({"preflight_probe": 5}, None),
+    ({"preflight_probe": {**RESULT, "machine": "b"}}, None),  # registered on every machine, since it ran once
+])
+def test_what_a_task_left_of_a_machine(registered, found):
+    assert left.left_by(left.PROBE, {"a": registered}, "a") == found
+
+
+@pytest.mark.parametrize(("result", "record"), [
+    (RESULT, OK), ({**RESULT, "run": "earlier"}, None), ({**RESULT, "record": {"login": {"ok": False}}}, None),
+    ({**RESULT, "record": {"login": 5}}, None), ({**RESULT, "record": None}, None),
+])
+def test_only_who_was_read_in_this_run_counts(result, record):
+    assert left.read_now({"a": {"preflight_probe": result}}, "a", "r") == record
+
+
+@pytest.mark.parametrize(("told", "found"), [
+    ({"pid": 7, "open": [5432], "held": [], "not_opened": []}, (7, {5432}, set())),
+    ({"pid": None, "open": [], "held": [5432]}, (None, set(), {5432})),
+    ({"pid": "7; reboot", "open": [], "held": []}, None), ({"pid": True, "open": [], "held": []}, None),
+    ({"pid": 7, "open": ["x"], "held": []}, None), ({"pid": 7}, None), ([], None), (None, None),
+])
+def test_stand_ins_are_believed_only_whole(told, found):
+    assert left.stand_ins_of({"stand_ins": told}) == found
+
+
+def test_no_record_has_no_stand_ins():
+    assert left.stand_ins_of(None) is None and left.stand_ins_of({}) is None
+
+
+@pytest.mark.parametrize(("result", "found"), [
+    ({"run": "r", "edges": {"not_open": [{"machine": "b"}, {"machine": "c"}]}}, {"b", "c"}),
+    ({"run": "r", "edges": {"not_open": []}}, set()),
+    ({"run": "r"}, set()),  # it had nobody to call
+    ({"run": "r", "reason": "timed out"}, None), ({"run": "other", "edges": {"not_open": []}}, None), (None, None),
+    ({"run": "r", "edges": {"not_open": [5]}}, None), ({"run": "r", "edges": 5}, None),
+])
+def test_whom_a_machine_could_not_reach(result, found):
+    assert left.not_reached(result, "r") == found
