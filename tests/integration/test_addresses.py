@@ -176,8 +176,9 @@ def test_an_address_that_only_the_controller_reaches_is_told(run):
 
 
 def test_a_name_that_only_the_controller_knows_is_told(run):
-    assert problems(run({"alias-a": {}, **by(b=IP["b"], c=IP["c"])})) == dict.fromkeys(
-        [("b", "network"), ("c", "network")], "does not reach alias-a (alias-a port 22: its name can not be looked up)")
+    assert problems(run({"alias-a": {}, **by(b=IP["b"], c=IP["c"])})) == {
+        **dict.fromkeys([("b", "network"), ("c", "network")], "does not reach alias-a (alias-a port 22: its name can not be looked up)"),
+        **dict.fromkeys([("b", "names"), ("c", "names")], "alias-a leads nowhere")}
 
 
 def test_a_port_that_only_the_controller_knows_is_told(run):
@@ -187,7 +188,8 @@ def test_a_port_that_only_the_controller_knows_is_told(run):
 
 def test_a_peers_name_that_leads_to_the_machine_itself_is_told_on_that_machine_only(run):
     outcome = run({"a": {}, "b": {}, "misled": {"ansible_host": IP["misled"]}})
-    assert problems(outcome) == {("misled", "network"): "does not reach a (a port 22: something else answers there)"}
+    assert problems(outcome) == {("misled", "network"): "does not reach a (a port 22: something else answers there)",
+                                 ("misled", "names"): "a leads to 127.0.1.1, which is this machine itself"}
     assert outcome.records()["misled"]["reach"]["open"] == 1
     assert outcome.rc == 2
 
