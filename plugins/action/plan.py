@@ -10,6 +10,7 @@ import uuid
 from ansible import constants as C
 from ansible.errors import AnsibleError
 from ansible.plugins.action import ActionBase
+from ansible.plugins.loader import connection_loader
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.edges import Edges, together
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES
@@ -18,7 +19,8 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports.text impor
 # What may differ from machine to machine, and what may not: there is one judgement for the play.
 ADDRESSES = ("preflight_address", "ansible_host", "ansible_ssh_host")  # the first that is set counts
 PORTS = ("preflight_port", "ansible_port", "ansible_ssh_port")
-OF_A_MACHINE = ("preflight_roles", "preflight_serves", "preflight_internet_urls", "group_names", *ADDRESSES, *PORTS)
+OF_A_MACHINE = (
+    "preflight_roles", "preflight_serves", "preflight_internet_urls", "group_names", "ansible_connection", *ADDRESSES, *PORTS)
 OF_ALL = ("needs", "systems", "architectures", "limits", "role_ports", "fail_on", "report_dir", "report_formats")
 OTHERS = 5  # by lot, that a machine tries where not all pairs are tried
 
@@ -129,20 +131,30 @@ class ActionModule(ActionBase):
                 problems.setdefault(f"{key} is not the same for all machines, as it must be: there is one judgement for the play. "
                                     "Set it for the play, or for the group all.", []).append(name)
         own = {}
-        for key in OF_A_MACHINE:
+        # With a connection that can not be made up Ansible would end the task before it begins, and with it the play.
+        made_up = [key for key, value in seen.items() if key.startswith("ansible_") and isinstance(value, str) and is_template(value)]
+        for key in dict.fromkeys((*OF_A_MACHINE, *made_up)):
             try:
                 own[key] = plain(templar.template(seen.get(key)))
             except AnsibleError as problem:
                 problems.setdefault(f"{key} can not be worked out: {problem.message}", []).append(name)
-        return own if len(own) == len(OF_A_MACHINE) else None
+        plugin = own.get("ansible_connection")
+        if plugin and plugin != "smart" and not connection_loader.has_plugin(str(plugin)):
+            problems.setdefault(f"ansible_connection is {str(plugin)!r}: there is no such connection plugin.", []).append(name)
+        return own if own.keys() >= set(OF_A_MACHINE) else None
 
     def _differs(self, value: t.Any, templar: t.Any) -> bool:
         """Whether what stands there for all is a template that is something else on this machine than on the first."""
-        if not any(sign in str(value) for sign in ("{{", "{%")):
+        if not is_template(value):
             return False
         with contextlib.suppress(AnsibleError):  # what can not be worked out is no figure for anybody
             return bool(templar.template(value) != self._templar.template(value))
         return True
+
+
+def is_template(value: t.Any) -> bool:
+    """Whether there is a template in it, as far as can be seen from outside; a machine's facts are none, whatever they look like."""
+    return isinstance(value, (str, dict, list)) and any(sign in str(value) for sign in ("{{", "{%"))
 
 
 def first_of(own: dict[str, t.Any], variables: tuple[str, ...], otherwise: t.Any) -> tuple[t.Any, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -130,14 +131,17 @@ def test_delegated_on_one_machine_only(lab, run):
     assert "another machine would be read in place of this one" in outcome.output
 
 
-@pytest.mark.parametrize("broken", [{"ansible_user": "{{ no_such_variable }}"}, {"ansible_connection": "no_such_plugin"}], ids=str)
-def test_a_machine_whose_own_variables_are_broken_takes_no_report_away(lab, play, broken):
+@pytest.mark.parametrize("broken", [
+    {"ansible_user": "{{ no_such_variable }}"}, {"ansible_connection": "no_such_plugin"}, {"ansible_become_password": "{{ vault_pw }}"},
+], ids=str)
+def test_a_connection_that_can_not_be_made_up_is_told_before_anything_is_read(lab, play, broken):
     inventory = lab.inventory()
     inventory["all"]["hosts"]["d"] |= broken
     outcome = play(inventory, lab)
-    assert outcome.rc != 0
-    assert {machine: finding["level"] for (machine, check), finding in outcome.findings("login").items()} == {
-        "dead": "fail", "b": "ok", "c": "ok", "d": "fail"}
+    assert outcome.rc == 2
+    (told,) = [event["event_data"]["res"]["msg"] for event in outcome.events if event["event"] == "runner_on_failed"]
+    assert re.fullmatch(rf"Nothing was read, because:\n{next(iter(broken))} (is|can not be worked out).+ \(d\)", told)
+    assert outcome.records() == {}
 
 
 @pytest.mark.parametrize(("variable", "of_c"), [("preflight_fail_on", "never"), ("preflight_needs", {"node": {"cpus": 1}})])
