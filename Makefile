@@ -60,7 +60,7 @@ unit lab integration pytest: $(VENV)/installed-dev collection
 	@echo "== pytest"
 	@$(BIN)/python -m pytest $(if $(filter pytest,$@),,tests/$@) $(value ARGS)
 
-cores: ## all tests on the newest ansible-core that can run here, and the core set on the oldest
+cores: ## unit, lab and the core set of integration, on the oldest and the newest ansible-core that can run here
 cores all-cores: $(VENV)/installed-dev collection packages
 	@$(BIN)/python tests/tools/cores.py $(if $(filter cores,$@),ends,all) $(value ARGS)
 
