@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 import typing as t
@@ -28,12 +29,12 @@ class ActionModule(Probe):
             raise AnsibleActionFail(settings.NO_PLAN)
         self._run, self._limits = plan["run"], plan["limits"]
         self._record = {"machine": str(self._vars["inventory_hostname"])}
-        asked = self._what_to_try(plan)
-        if asked is None:
-            return self._result()
         self._end = time.monotonic() + self._limits["machine_s"]
-        self._prepare_connection()
         try:
+            asked = self._what_to_try(plan)
+            if asked is None:
+                return self._result()
+            self._prepare_connection()
             with deadline(self._left(math.inf)):
                 result = self._execute_module(module_name="llmgw.preflight.edges", module_args=asked, task_vars=self._vars)
             return {**self._result(), "edges": edges_of(result)}
@@ -48,20 +49,21 @@ class ActionModule(Probe):
         edges = Edges(together(plan, self._vars["ansible_play_batch"]), settings.needs(plan["needs"]))
         if name not in edges.numbers or read_now(hostvars, name, self._run) is None:
             return None
+        read = functools.cache(lambda other: read_now(hostvars, other, self._run))  # hostvars are slow
         me = edges.machines[edges.numbers[name]]
         calls = []
         for other, port in edges.calls(me):
-            stand_ins = stand_ins_of(read_now(hostvars, other["machine"], self._run))
+            stand_ins = stand_ins_of(read(other["machine"]))
             if stand_ins is None:
                 continue  # told of that machine
             _pid, opened, held = stand_ins
             if port in opened or port in held:
                 calls.append({"machine": other["machine"], "address": other["address"], "port": port,
                               "number": edges.numbers[other["machine"]], "held": port in held, "measured": port == ETCD_PEERS})
+        _pid, mine, _held = stand_ins_of(read(name)) or (None, (), ())
         absent = {
             port: numbers for port, callers in edges.callers(me).items()
-            if (numbers := [edges.numbers[caller["machine"]] for caller in callers
-                            if read_now(hostvars, caller["machine"], self._run) is None])
+            if port in mine and (numbers := [edges.numbers[caller["machine"]] for caller in callers if read(caller["machine"]) is None])
         }
         if not calls and not absent:
             return None

@@ -56,7 +56,8 @@ class ActionModule(ActionBase):
 
     def _whole_record(self, result: t.Any, task_vars: dict[str, t.Any], name: str) -> dict[str, t.Any]:
         """The record of the first task with what the second found, if that belongs to the same run."""
-        record, calls = dict(result["record"]), left_by(CALLS, task_vars["hostvars"], name)
+        # Only machines of one batch have tried each other.
+        record, calls = {**result["record"], "batch": result["run"]}, left_by(CALLS, task_vars["hostvars"], name)
         if not calls or calls["run"] != result["run"]:
             if "stand_ins" in record:
                 record["unmeasured"] = {**record["unmeasured"], "edges": "it was passed over"}

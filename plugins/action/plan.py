@@ -95,7 +95,7 @@ class ActionModule(ActionBase):
             # This batch was read before: what was read then is not what is judged now.
             "superseded": [*earlier.get("superseded", ()), earlier["run"]] if earlier.get("play") == str(play._uuid) else [],
             "machines": machines,
-            "role_ports": role_ports and Edges(together({"machines": machines}, task_vars["ansible_play_batch"]), needs).any(),
+            "role_ports": role_ports and Edges(together({"machines": machines}, examined), needs).any(),
             # Each attempt makes an sshd fork, and newer ones punish whoever calls and does not log in.
             "sampled": {"machines": len(machines), "others": OTHERS, "seed": run[:6]} if many else None,
             "needs": {role: settings.as_given(need) for role, need in needs.items()},

@@ -52,8 +52,11 @@ class ActionModule(ActionBase):
             sudo = self._record.get("sudo")
             if isinstance(sudo, dict) and sudo.get("how") == "password":
                 self._try_password()
+            reasons = dict.fromkeys(SECTIONS, "it was not asked for")
+            if self._stand_ins is not None:
+                reasons["stand_ins"] = "the machine does not tell of them"
             self._record["unmeasured"] = {
-                name: self._unmeasured.get(name, "it was not asked for") for name in SECTIONS if name not in self._record
+                name: self._unmeasured.get(name, reason) for name, reason in reasons.items() if name not in self._record
             }
         return {**self._result(), "record": self._record, "ansible_facts": self._facts}
 
@@ -161,7 +164,9 @@ class ActionModule(ActionBase):
             result = self._execute_module(
                 module_name="llmgw.preflight.probe",
                 module_args={"machines": self._peers, "internet_urls": self._urls, "limits": self._limits,
-                             "sudo": self._ask_sudo, "stand_ins": self._stand_ins},
+                             "sudo": self._ask_sudo,
+                             # A module that comes late must not leave what nobody calls any more.
+                             "stand_ins": self._stand_ins and {**self._stand_ins, "within_s": self._left(math.inf)}},
                 task_vars=self._vars,
             )
         received = self._now()

@@ -30,6 +30,8 @@ class ActionModule(ActionBase):
             if read[machine["machine"]] is None:
                 continue  # its calls are not waited for
             missed = not_reached(left_by(CALLS, hostvars, machine["machine"]), plan["run"])
-            uncalled |= {other["machine"] for other, _port in edges.calls(machine)} if missed is None else missed
+            if missed is None:  # nor has it told its own stand-in whom not to wait for
+                missed = {machine["machine"], *(other["machine"] for other, _port in edges.calls(machine))}
+            uncalled |= missed
         waiting = [name for name, record in read.items() if name in uncalled and (stand_ins_of(record) or (None,))[0]]
         return {"changed": False, "machines": waiting, "_ansible_verbose_override": True}

@@ -74,7 +74,8 @@ def _network(reached_by):
     routes = _default_routes()
     addresses, macs = set(), set()
     for name, own in _by_interface().items():
-        if reached_by not in own and (BEHIND_NAT in own or name not in routes and not os.path.exists("%s/%s/device" % (INTERFACES, name))):
+        hardware = os.path.exists("%s/%s/device" % (INTERFACES, name))
+        if BEHIND_NAT in own or reached_by not in own and name not in routes and not hardware:
             continue
         addresses.update(own)
         try:
@@ -84,6 +85,11 @@ def _network(reached_by):
         if mac.strip("0:"):
             macs.add(mac)
     return sorted(addresses), sorted(macs)
+
+
+def own_addresses():
+    """Every address of this machine that counts beyond its own cable."""
+    return {address for own in _by_interface().values() for address in own}
 
 
 def _by_interface():

@@ -3,6 +3,7 @@
 
 import socket
 
+from ansible_collections.llmgw.preflight.plugins.module_utils.identity import own_addresses
 from ansible_collections.llmgw.preflight.plugins.module_utils.lookup import is_address, is_ones_own, look_up
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured
 
@@ -18,10 +19,10 @@ def names(peers, limit_s):
     late = sorted({peer["address"] for peer in named} - set(found))
     if late:
         raise Unmeasured("%s could not be looked up within %g s" % (", ".join(late[:8]), limit_s))
-    nobody, loopback = [], []
+    nobody, loopback, mine = [], [], own_addresses()
     for peer in named:
         addresses = found[peer["address"]]
-        ones_own = [address for address in addresses if is_ones_own(address)]
+        ones_own = [address for address in addresses if is_ones_own(address) or address in mine]
         kept = {"machine": peer["machine"], "address": peer["address"]}
         if not addresses:
             nobody.append(kept)

@@ -61,7 +61,7 @@ def attempt(peers, limit_s, words=()):
             outcome = _connected(key.fileobj, number, words, round_trips) if said is None else _answered(key.fileobj, said, words[number])
             if isinstance(outcome, bytes):
                 waiting.modify(key.fileobj, selectors.EVENT_READ, (number, outcome))
-                outcomes[number] = outcomes[number] if outcomes[number] == "open" else "wrong_answer"  # until it answers
+                outcomes[number] = outcomes[number] if outcomes[number] == "open" else "no_word"  # until it answers
                 continue
             waiting.unregister(key.fileobj)
             key.fileobj.close()

@@ -13,13 +13,16 @@ import socket
 import time
 
 NAME = "llmgw-preflight"  # as ps and ss show it; the kernel keeps 15 characters
+END = "end"  # in place of a caller's number
+ASK_S = 1  # for a stand-in on this machine to answer
 CALL_S = 10  # for a caller to say who it is
-CALLS_MOST = 500  # at the same time; the others wait in the kernel's queue
+CALLS_MOST = 500  # at the same time
 LINE_MOST = 512  # bytes
 
 
-def open_stand_ins(ports, token, me, lifetime_s):
-    """Listen on each of ``ports``, a mapping of port to how many machines will call there; ``me`` is this machine's number.
+def open_stand_ins(ports, token, me, lifetime_s, ours=()):
+    """Listen on each of ``ports``, a mapping of port to how many machines will call there; ``me`` is this machine's number,
+    and ``ours`` are ports on which a process that is called like a stand-in listens now.
 
     Returns pid (None where nothing had to be opened), open (ports), held (ports that another program listens on), and not_opened
     (port and reason of each of the others).
@@ -27,11 +30,11 @@ def open_stand_ins(ports, token, me, lifetime_s):
     sockets, held, not_opened = {}, [], []
     for port in sorted(ports):
         try:
-            sockets[port] = listen(port)
+            sockets[port] = _listen_again(port, token) if port in ours else listen(port)
         except OSError as error:
-            if error.errno == errno.EADDRINUSE:
+            if error.errno == errno.EADDRINUSE and not isinstance(error, AnotherRun):
                 held.append(port)
-            elif error.errno == errno.EACCES:
+            elif error.errno == errno.EACCES and port < 1024:
                 not_opened.append({"port": port, "reason": "only root may listen on it"})
             else:
                 not_opened.append({"port": port, "reason": error.strerror})
@@ -39,6 +42,29 @@ def open_stand_ins(ports, token, me, lifetime_s):
     for one in sockets.values():
         one.close()
     return {"pid": pid, "open": sorted(sockets), "held": held, "not_opened": not_opened}
+
+
+class AnotherRun(OSError):
+    """A stand-in of another run has the port."""
+
+
+def _listen_again(port, token):
+    """Listen where a stand-in does already: of an attempt of this run whose answer was lost, which is told to end, or of another."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), ASK_S) as call:
+            call.settimeout(ASK_S)
+            call.sendall(("%s %s\n" % (token, END)).encode())
+            said = call.recv(LINE_MOST)
+    except OSError:  # it has just ended
+        said = b""
+    if said.startswith((NAME + " -").encode()):
+        raise AnotherRun(errno.EADDRINUSE, "another preflight is at it, or was ended before its stand-ins were")
+    for _attempt in range(20):
+        try:
+            return listen(port)
+        except OSError:
+            time.sleep(0.05)
+    return listen(port)
 
 
 def listen(port):
@@ -114,8 +140,11 @@ def serve(sockets, callers, token, me):
     while missing:
         for key, _events in waiting.select(1):
             if key.data is not None:
-                if len(calls) < CALLS_MOST:
-                    _accept(key.fileobj, key.data, waiting, calls)
+                if len(calls) >= CALLS_MOST:  # whoever has said nothing for longest
+                    oldest = next(iter(calls))
+                    _end(oldest, waiting, calls)
+                    oldest.close()
+                _accept(key.fileobj, key.data, waiting, calls)
                 continue
             port, said, until = calls[key.fileobj]
             said += _read(key.fileobj)
@@ -124,6 +153,8 @@ def serve(sockets, callers, token, me):
                 continue
             _end(key.fileobj, waiting, calls)
             caller = answer(key.fileobj, said, token, me, port)
+            if caller == END:
+                return
             if caller and port in missing:
                 missing[port][1].add(caller)
                 if len(missing[port][1]) >= missing[port][0]:
@@ -136,7 +167,7 @@ def serve(sockets, callers, token, me):
 def answer(call, said, token, me, port):
     """Answer one line, close the connection, and return who called; None for whoever is not of this run."""
     words = said.decode("utf-8", "replace").split()
-    known = len(words) == 2 and words[0] == token and words[1].isdigit()
+    known = len(words) == 2 and words[0] == token and (words[1].isdigit() or words[1] == END)
     try:
         call.send(("%s %s %d %d\n" % (NAME, token if known else "-", me, port)).encode())
     except OSError:

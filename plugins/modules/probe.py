@@ -147,8 +147,8 @@ from ansible_collections.llmgw.preflight.plugins.module_utils.listening import l
 from ansible_collections.llmgw.preflight.plugins.module_utils.names import names
 from ansible_collections.llmgw.preflight.plugins.module_utils.package_locks import package_locks
 from ansible_collections.llmgw.preflight.plugins.module_utils.reach import reach
-from ansible_collections.llmgw.preflight.plugins.module_utils.reading import read_all
-from ansible_collections.llmgw.preflight.plugins.module_utils.stand_in import open_stand_ins
+from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured, read_all
+from ansible_collections.llmgw.preflight.plugins.module_utils.stand_in import NAME, open_stand_ins
 from ansible_collections.llmgw.preflight.plugins.module_utils.time_sync import time_sync
 
 
@@ -209,8 +209,11 @@ def main():
     if module.params["stand_ins"]:  # last, so that they are not found by what looks for busy ports
         asked = module.params["stand_ins"]
         ports = dict((int(port), number) for port, number in asked["ports"].items())
+        ours = [entry["port"] for entry in sections.get("listening", []) if entry["process"] == NAME]
         try:
-            sections["stand_ins"] = open_stand_ins(ports, asked["token"], asked["me"], asked["lifetime_s"])
+            if time.time() - STARTED > asked["within_s"]:
+                raise Unmeasured("it was too late when everything else was read")
+            sections["stand_ins"] = open_stand_ins(ports, asked["token"], asked["me"], asked["lifetime_s"], ours)
         except Exception as error:  # costs that section only
             unmeasured["stand_ins"] = "%s: %s" % (type(error).__name__, error)
     module.exit_json(changed=False, sections=sections, unmeasured=unmeasured, started=STARTED, ended=time.time())

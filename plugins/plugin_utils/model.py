@@ -99,6 +99,7 @@ OUTCOMES = {
     "no_route": "no route",
     "no_name": "its name can not be looked up",
     "wrong_answer": "something else answers there",
+    "no_word": "the connection is made, but nothing answers on it",
     "other_run": "another preflight is at it",
 }
 

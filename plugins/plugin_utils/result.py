@@ -20,9 +20,10 @@ OF_THE_MODULE = (
 SECTIONS = (*OF_THE_MODULE, "clock")  # every section of a record that is either there or unmeasured
 ON_REQUEST = ("stand_ins",)
 
-BY_ANSIBLE = ("changed", "failed", "warnings", "deprecations")  # put into any result, depending on the version
+BY_ANSIBLE = ("changed", "failed", "warnings", "deprecations", "exception")  # put into any result, depending on the version
 
 TEXT_MOST = 1000  # characters of one text
+DEPTH_MOST = 12  # lists and mappings within each other; what a reader returns has four
 OUTPUT_MOST = 8 * 1024 * 1024  # characters that are looked through
 
 # What steers a terminal: as it is, and as JSON has it (an escaped backslash is taken along, so that what follows it stays text).
@@ -77,12 +78,14 @@ def _is_whole(result: t.Any) -> bool:
     )
 
 
-def _cut(value: t.Any) -> t.Any:
-    """The value with every text in it cut to a length that a report can hold."""
+def _cut(value: t.Any, depth: int = DEPTH_MOST) -> t.Any:
+    """The value with every text in it cut to a length that a report can hold, and no deeper than Ansible can take."""
+    if isinstance(value, (dict, list)) and not depth:
+        return "..."
     if isinstance(value, dict):
-        return {str(key)[:TEXT_MOST]: _cut(item) for key, item in value.items()}
+        return {str(key)[:TEXT_MOST]: _cut(item, depth - 1) for key, item in value.items()}
     if isinstance(value, list):
-        return [_cut(item) for item in value]
+        return [_cut(item, depth - 1) for item in value]
     return _valid(value[:TEXT_MOST]) if isinstance(value, str) else value
 
 

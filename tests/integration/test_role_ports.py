@@ -35,6 +35,9 @@ ROWS = {
         "w1": ("fail", "reaches none of the ports that it needs: db1 2379 (no answer), db1 2380 (no answer), db2 2379 (no answer), "
                        "db2 2380 (no answer)")}),
     "held by the service": ({"db1": {"listen": [{"port": 5432, "name": "postgres"}]}}, {}),
+    "does not tell of its stand-ins": ({"db2": {"vars": {"ansible_python_interpreter": "/usr/bin/forgetful"}, "files": {
+        "/usr/bin/forgetful": {"content": "#!/bin/sh\n/usr/bin/python3 \"$@\" | sed 's/\"stand_ins\"/\"other\"/g'\n", "mode": "0755"}}}}, {
+            "db2": ("fail", "could not be read: the machine does not tell of them")}),
     "held for itself only": ({"db1": {"listen": ["127.0.0.1:8008"]}}, {
         "db1": ("warn", "could not be tried: 8008 from db2: what listens on it does so for some callers only")}),
 }
@@ -176,5 +179,7 @@ def test_batches_try_each_other_within_a_batch(make_lab, play, tmp_path):
         {"ansible.builtin.import_role": {"name": "llmgw.preflight.preflight"}}]}]))
     outcome = play(lab.inventory(), lab, playbook=playbook)
     assert outcome.rc == 0, outcome.output
-    assert {f["level"] for f in outcome.findings("role_ports").values()} == {"ok"}
+    ports = "could not be tried: 2379, 2380, 5432, 8008 from other batches ({} machines), read at another time"
+    assert {machine: f["detail"] for (machine, check), f in outcome.findings("role_ports").items()} == {
+        "db1": ports.format(1), "db2": ports.format(1), "db3": ports.format(2)}
     assert left_over(lab) == []

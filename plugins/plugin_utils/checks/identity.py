@@ -29,7 +29,7 @@ SHOWN = ("addresses", "hostname", "macs")  # the others are long, and nobody kno
 FIXES = {
     "machine_id": "Give it a machine-id of its own (as root there: rm -f /etc/machine-id /var/lib/dbus/machine-id, then "
                   "systemd-machine-id-setup) and restart it.",
-    "addresses": "Take the address away from one of the two machines.",
+    "addresses": "If they are in one network, take the address away from one of the two machines.",
     "host_keys": "Give it SSH host keys of its own (as root there: rm /etc/ssh/ssh_host_*, then ssh-keygen -A), restart its SSH server, "
                  "and take its old key out of known_hosts (ssh-keygen -R).",
     "hostname": "Give it a hostname of its own (hostnamectl set-hostname NAME).",
@@ -97,6 +97,6 @@ def _is_beside(address: str, members: Iterable[Member]) -> bool:
         try:
             if str(ipaddress.ip_address(str(member.record.get("address")))) == address:
                 return False
-        except ValueError:  # a name, which may lead there
-            return False
+        except ValueError:  # a name; two that lead to one address lead to one machine, which is told as that
+            continue
     return True

@@ -41,4 +41,4 @@ def _judge(peer: str, seconds: float, group: Group) -> Verdict:
     detail = f"{1000 * seconds:.1f} ms to {peer} and back ({1000 * warn_s:g} ms is allowed)"
     if seconds > fail_s:
         return fail(detail, FIX)
-    return warn(detail, FIX) if seconds > warn_s else ok(detail)
+    return ok(detail) if seconds <= warn_s else warn(detail, FIX)  # not a number is not enough either

@@ -13,6 +13,9 @@ from ..model import Asked, Level, Verdict, ok, section, warn
 
 ID = "ports"
 WORST = Level.WARN
+STAND_IN = "llmgw-preflight"  # see module_utils/stand_in.py
+FIX_STAND_IN = ("These are of another preflight, which is at it now or was stopped before its end. They end by themselves within "
+                "preflight_limits.stand_in_s, or by pkill -x llmgw-preflight there.")
 FIX_UNREAD = "See that /proc/net/tcp can be read there."
 
 
@@ -23,6 +26,8 @@ def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict | None:
     busy = [_told(port, listening) for port in asked.need.ports if any(entry["port"] == port for entry in listening)]
     if not busy:
         return ok(f"free: {', '.join(map(str, asked.need.ports))}")
+    if {entry["process"] for entry in listening if entry["port"] in asked.need.ports} == {STAND_IN}:
+        return warn(f"in use: {'; '.join(busy)}", FIX_STAND_IN)
     return warn(f"in use: {'; '.join(busy)}",
                 "If this is not an earlier install of the same role, stop what listens there (sudo ss -ltnp shows it).")
 

@@ -23,7 +23,9 @@ FIX_UNTRIED = "Try it by hand from the machines that need it (nc -vz ADDRESS POR
 FIX_LOST = "See whether the machine is up and can be reached, and run again when it is."
 
 EDGES = {"tried": int, "open": int, "not_open": [{"machine": str, "port": int, "outcome": str}]}
-STAND_INS = {"open": [int], "held": [int], "not_opened": [{"port": int, "reason": str}]}
+STAND_INS = {"pid": (int, type(None)), "open": [int], "held": [int], "not_opened": [{"port": int, "reason": str}]}
+
+Kind = tuple[str | None, tuple[tuple[str, int], ...]]  # of machines: the batch in which they were read, and what they reach
 
 
 def compare(group: Group) -> list[Told]:
@@ -34,31 +36,53 @@ def compare(group: Group) -> list[Told]:
     found += [(member.name, fail(f"was read, but not logged in to any more when the ports were tried: {_reason(member)}", FIX_LOST))
               for member in asked if _is_unmeasured(member, "edges")]
     blocked: dict[str, dict[int, dict[str, str]]] = {}  # callee -> port -> caller -> outcome
+    kinds = Counter(map(_kind, group.members))  # there are few
+    needed = {callee.name: _callers(callee, kinds, same_batch=True) for callee, _stand_ins in callees}
+    to_try = _to_try(callees, kinds)
+    own = {callee.name: _tried_at(callee, stand_ins, _kind(callee)) for callee, stand_ins in callees}
+    silent = [member for member in asked if "edges" not in member.record and not _is_unmeasured(member, "edges")]
+    found += [(member.name, fail("could not be read: it does not tell which ports it tried", FIX_UNREAD))
+              for member in silent if to_try[_kind(member)] > own.get(member.name, 0)]
     for caller, edges in callers:
+        expected = to_try[_kind(caller)] - own.get(caller.name, 0)
+        if not edges["tried"] == edges["open"] + len(edges["not_open"]) == expected:
+            found.append((caller.name, fail(f"could not be read: of the {expected} ports that it was to try it tells {edges['tried']}, "
+                                            f"{edges['open']} open and {len(edges['not_open'])} not", FIX_UNREAD)))
         for call in edges["not_open"]:
-            blocked.setdefault(call["machine"], {}).setdefault(call["port"], {})[caller.name] = call["outcome"]
-    kinds = Counter(member.need.reaches for member in group.members)  # of machines: there are few of these
-    needed = {callee.name: _callers(callee, kinds) for callee, _stand_ins in callees}
+            if call["port"] in needed.get(call["machine"], ()):
+                blocked.setdefault(call["machine"], {}).setdefault(call["port"], {})[caller.name] = call["outcome"]
     alone = set()
     for caller, edges in callers:
-        others_get_there = any(len(blocked[call["machine"]][call["port"]]) < needed.get(call["machine"], {}).get(call["port"], 0)
-                               for call in edges["not_open"])
+        others_get_there = any(len(blocked[call["machine"]][call["port"]]) < needed[call["machine"]][call["port"]]
+                               for call in edges["not_open"] if call["port"] in needed.get(call["machine"], ()))
         if edges["tried"] > 1 and edges["open"] == 0 and others_get_there:
             alone.add(caller.name)
             told = sorted({(call["machine"], call["port"], OUTCOMES.get(call["outcome"], call["outcome"])) for call in edges["not_open"]})
-            found.append((caller.name, fail("reaches none of the ports that it needs: " + ", ".join(
-                f"{machine} {port} ({words})" for machine, port, words in told), FIX_ALONE)))
+            found.append((caller.name, fail("reaches none of the ports that it needs: " + several(
+                [f"{machine} {port} ({words})" for machine, port, words in told]), FIX_ALONE)))
     for callee, stand_ins in callees:
-        if needed[callee.name]:
+        elsewhere = _callers(callee, kinds, same_batch=False)
+        if needed[callee.name] or elsewhere:
             of_callee = {port: {caller: outcome for caller, outcome in by_caller.items() if caller not in alone}
                          for port, by_caller in blocked.get(callee.name, {}).items()}
-            found.append((callee.name, _judge(callee, stand_ins, of_callee, needed[callee.name])))
+            found.append((callee.name, _judge(callee, stand_ins, of_callee, needed[callee.name], elsewhere)))
     return _one_each(found)
 
 
-def _judge(callee: Member, stand_ins: t.Any, blocked: Mapping[int, Mapping[str, str]], needed: Mapping[int, int]) -> Verdict:
-    """What is to be said of one machine's ports: ``blocked`` is port -> caller -> outcome, ``needed`` port -> number of callers."""
+def _judge(callee: Member, stand_ins: t.Any, blocked: Mapping[int, Mapping[str, str]], needed: Mapping[int, int],
+           elsewhere: Mapping[int, int]) -> Verdict:
+    """What is to be said of one machine's ports.
+
+    ``blocked`` is port -> caller -> outcome; ``needed`` and ``elsewhere`` are port -> number of callers in this machine's batch, and
+    in others.
+    """
     untried = [f"{entry['port']}: {entry['reason']}" for entry in stand_ins["not_opened"]]
+    forgotten = set(needed).difference(stand_ins["open"], stand_ins["held"], (entry["port"] for entry in stand_ins["not_opened"]))
+    if forgotten:
+        untried.append(f"{_listed(sorted(forgotten))}: nothing was opened there to be tried")
+    if elsewhere:
+        number = max(elsewhere.values())
+        untried.append(f"{_listed(sorted(elsewhere))} from other batches ({number} machines), read at another time")
     problems: dict[tuple[str, tuple[str, ...], bool], list[int]] = {}  # outcome, callers, whether these are all -> ports
     for port, by_caller in sorted(blocked.items()):
         for outcome in sorted(set(by_caller.values())):
@@ -105,13 +129,35 @@ def _untried(outcome: str, port: int, stand_ins: t.Any) -> str | None:
     return None
 
 
-def _callers(callee: Member, kinds: Mapping[tuple[tuple[str, int], ...], int]) -> dict[int, int]:
-    """port -> how many of the others need it, where ``kinds`` is what machines reach -> how many of them there are."""
-    found: Counter[int] = Counter()
-    for reaches, number in kinds.items():
-        for port in {port for role, port in reaches if role in callee.roles}:
-            found[port] += number - (reaches == callee.need.reaches)
+def _kind(member: Member) -> Kind:
+    return str(member.record.get("batch") or ""), member.need.reaches
+
+
+def _wanted(callee: Member, kind: Kind) -> set[int]:
+    return {port for role, port in kind[1] if role in callee.roles}
+
+
+def _callers(callee: Member, kinds: Mapping[Kind, int], same_batch: bool) -> dict[int, int]:
+    """port -> how many of the others need it, of those in the same batch or of those in others."""
+    own, found = _kind(callee), Counter[int]()
+    for kind, number in kinds.items():
+        if (kind[0] == own[0]) is same_batch:
+            for port in _wanted(callee, kind):
+                found[port] += number - (kind == own)
     return {port: number for port, number in found.items() if number}
+
+
+def _tried_at(callee: Member, stand_ins: t.Any, kind: Kind) -> int:
+    """How many ports of this machine one of that kind has to try."""
+    there = {*stand_ins["open"], *stand_ins["held"]}
+    return len(_wanted(callee, kind) & there) if _kind(callee)[0] == kind[0] else 0
+
+
+def _to_try(callees: Sequence[tuple[Member, t.Any]], kinds: t.Iterable[Kind]) -> dict[Kind, int]:
+    """How many ports a machine of each kind has to try, its own among them."""
+    return {kind: sum(_tried_at(callee, stand_ins, kind) for callee, stand_ins in callees) for kind in kinds}
+
+
 
 
 def _is_unmeasured(member: Member, name: str) -> bool:

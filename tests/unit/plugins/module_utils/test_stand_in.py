@@ -32,8 +32,8 @@ def opened():
     """opened(ports, ...): open_stand_ins, ended after the test."""
     pids = []
 
-    def open_them(ports, token=TOKEN, me=7, lifetime_s=60):
-        found = stand_in.open_stand_ins(ports, token, me, lifetime_s)
+    def open_them(ports, token=TOKEN, me=7, lifetime_s=60, ours=()):
+        found = stand_in.open_stand_ins(ports, token, me, lifetime_s, ours)
         pids.append(found["pid"])
         return found
 
@@ -116,7 +116,7 @@ def test_a_stranger_is_not_taken_for_it(free_ports, opened):
         edges = [edge(a), edge(b), edge(c)]
         found = calls.call(edges, 1, TOKEN, 1)
         assert stranger.accept()[0].recv(100) == b"5a5a 1\n"
-    assert {entry["port"]: entry["outcome"] for entry in found["not_open"]} == {a: "other_run", b: "wrong_answer", c: "wrong_answer"}
+    assert {entry["port"]: entry["outcome"] for entry in found["not_open"]} == {a: "other_run", b: "wrong_answer", c: "no_word"}
 
 
 def test_a_stranger_does_not_count_or_hang_it(free_ports, opened):
@@ -138,3 +138,20 @@ def test_round_trips_are_measured_before_the_call(free_ports, opened):
     assert found["open"] == 1
     assert found["slowest"]["machine"] == "m7"
     assert 0 < found["slowest"]["seconds"] < 1
+
+
+def test_one_of_this_run_makes_room_and_one_of_another_does_not(free_ports, opened):
+    port = free_ports[0]
+    first = opened({port: 1})
+    second = opened({port: 1}, ours=[port])
+    assert second["open"] == [port] and second["pid"] not in (None, first["pid"])
+    assert ended(first["pid"])
+    assert opened({port: 1}, token="another", ours=[port])["not_opened"] == [
+        {"port": port, "reason": "another preflight is at it, or was ended before its stand-ins were"}]
+    assert alive(second["pid"])
+
+
+def test_what_is_shut_is_not_waited_for_again_when_the_way_is_measured(free_ports):
+    found = calls.call([edge(free_ports[0], measured=True)], 5, TOKEN, 1)
+    assert found["not_open"] == [{"machine": "m7", "address": "127.0.0.1", "port": free_ports[0], "outcome": "refused"}]
+    assert (found["tried"], found["open"], found["slowest"]) == (1, 0, None)

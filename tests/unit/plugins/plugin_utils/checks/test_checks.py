@@ -18,8 +18,12 @@ SECTIONS = {"system": "system", "architecture": "architecture", "sudo": "sudo", 
             "internet": "internet", "network": "reach"}
 # The same of those between machines, but for clocks, where the check clock says what could not be read, and quorum, which reads nothing.
 SECTIONS_BETWEEN = {"names": "names", "identity": "identity", "alike": "libc", "latency": "edges"}
-NEAR = {"edges": {"tried": 0, "open": 0, "not_open": [], "slowest": {"machine": "db1", "seconds": 0.001}},
-        "stand_ins": {"open": [2379, 2380, 5432, 8008], "held": [], "not_opened": []}}
+
+
+def near(tried):
+    """What a machine has of the others when it reached each of so many ports."""
+    return {"edges": {"tried": tried, "open": tried, "not_open": [], "slowest": {"machine": "db1", "seconds": 0.001}},
+            "stand_ins": {"pid": 7, "open": [2379, 2380, 5432, 8008], "held": [], "not_opened": []}}
 
 
 def levels(findings):
@@ -32,13 +36,13 @@ def test_a_healthy_machine_is_ok_in_every_check_and_in_order(record, asked):
 
 
 def test_healthy_machines_are_ok_in_every_check_between_them_and_in_order(group):
-    found = checks.compare(group({name: NEAR for name in ("db1", "db2", "w1", "n1")}))
+    found = checks.compare(group({"db1": near(6), "db2": near(6), "w1": near(4), "n1": near(0)}))
     assert tuple(dict.fromkeys(finding.check for finding in found)) == BETWEEN
     assert {(finding.level, finding.fix) for finding in found} == {(Level.OK, "")}
 
 
 def test_machines_alone_have_nothing_between_them(group):
-    assert checks.compare(group({})) == checks.compare(group({"db1": NEAR})) == []
+    assert checks.compare(group({})) == checks.compare(group({"db1": near(0)})) == []
 
 
 def test_a_machine_that_could_not_be_logged_in_to_has_no_other_finding(record, asked):
@@ -84,7 +88,7 @@ BETWEEN_READ = [check for check in checks.BETWEEN if check.ID in SECTIONS_BETWEE
 
 def between(group, check, **sections):
     """What the check says when db1 is like this, and two others are healthy."""
-    found = check.compare(group({"db1": {**NEAR, **sections}, "db2": NEAR, "db3": NEAR}))
+    found = check.compare(group({"db1": {**near(8), **sections}, "db2": near(8), "db3": near(8)}))
     return dict(found)
 
 
@@ -115,7 +119,7 @@ def test_a_rule_between_machines_that_breaks_becomes_a_finding_and_the_others_st
         raise ZeroDivisionError("no way")
 
     monkeypatch.setattr(checks.clocks, "compare", breaks)
-    found = checks.compare(group({"db1": NEAR, "db2": NEAR}))
+    found = checks.compare(group({"db1": near(4), "db2": near(4)}))
     assert tuple(dict.fromkeys(finding.check for finding in found)) == BETWEEN
     assert [finding for finding in found if finding.check == "clocks"] == [Finding(
         None, "clocks", Level.FAIL, "the rule itself broke: ZeroDivisionError: no way",

@@ -25,3 +25,10 @@ def test_levels(record, asked, listening, verdict):
 
 def test_left_out_where_no_role_listens(record, asked):
     assert ports.judge(record(listening=None), asked("node")) is None
+
+
+def test_what_another_preflight_left_has_a_fix_of_its_own(record, asked):
+    left = [{"port": 5432, "address": "::", "process": "llmgw-preflight"}]
+    assert ports.judge(record(listening=left), asked("database")) == warn("in use: 5432 by llmgw-preflight on ::", ports.FIX_STAND_IN)
+    both = [*left, {"port": 8008, "address": "::", "process": "patroni"}]
+    assert ports.judge(record(listening=both), asked("database")).fix != ports.FIX_STAND_IN
