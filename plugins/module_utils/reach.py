@@ -46,7 +46,7 @@ def attempt(peers, limit_s, words=()):
     places = _places(peers, limit_s / 2)
     end = time.monotonic() + limit_s
     _allow_files(4 * len(peers) + 256)  # two addresses a peer, and room for whatever else runs
-    words, outcomes, round_trips = dict(words), {}, {}
+    words, outcomes, round_trips, patience = dict(words), {}, {}, True
     waiting = selectors.DefaultSelector()
     for number in range(len(peers)):
         outcomes[number] = "no_name"  # unless there is more to tell
@@ -67,6 +67,9 @@ def attempt(peers, limit_s, words=()):
             key.fileobj.close()
             outcomes[number] = outcomes[number] if outcomes[number] == "open" else outcome
         if left <= 0 and not ready:
+            if patience and any(key.data[1] is not None for key in waiting.get_map().values()):
+                end, patience = end + 2 * limit_s, False  # who took the connection is there, and may only be busy
+                continue
             break
         if all(outcomes[key.data[0]] == "open" for key in waiting.get_map().values()):
             break  # what is left are further addresses of peers that are reached

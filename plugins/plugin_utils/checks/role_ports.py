@@ -120,7 +120,7 @@ def _one_each(found: Sequence[Told]) -> list[Told]:
 
 def _untried(outcome: str, port: int, stand_ins: t.Any) -> str | None:
     """Why a port that was not reached tells nothing about the way to it; None where it does."""
-    if outcome == "other_run":
+    if outcome in ("other_run", "no_word"):  # the machine itself lets the connection in; its stand-in may only be too busy to speak
         return OUTCOMES[outcome]
     if outcome == "refused" and port in stand_ins["held"]:
         return "what listens on it does so for some callers only"

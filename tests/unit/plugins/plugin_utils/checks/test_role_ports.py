@@ -77,6 +77,7 @@ def test_one_that_gets_nowhere_is_told_once():
     ({"gone": True}, "refused",
      warn("could not be tried: 5432 from db1: its stand-in had ended before it was called", role_ports.FIX_UNTRIED)),
     ({}, "other_run", warn("could not be tried: 5432 from db1: another preflight is at it", role_ports.FIX_UNTRIED)),
+    ({}, "no_word", warn("could not be tried: 5432 from db1: the connection is made, but nothing answers on it", role_ports.FIX_UNTRIED)),
     ({"open": [2379, 2380, 8008], "held": [5432]}, "timeout",
      fail("is not reached on 5432 (from db1: no answer)", "Open 5432 on db2 for db1 (firewall, security group, routes).")),
     ({}, "wrong_answer", fail("is not reached on 5432 (from db1: something else answers there)",
