@@ -158,8 +158,6 @@ def _to_try(callees: Sequence[tuple[Member, t.Any]], kinds: t.Iterable[Kind]) ->
     return {kind: sum(_tried_at(callee, stand_ins, kind) for callee, stand_ins in callees) for kind in kinds}
 
 
-
-
 def _is_unmeasured(member: Member, name: str) -> bool:
     told = member.record.get("unmeasured")
     return name not in member.record and isinstance(told, Mapping) and name in told
