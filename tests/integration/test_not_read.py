@@ -68,5 +68,6 @@ def test_the_others_are_read_whole(outcome, name):
     levels = {check: finding["level"] for (machine, check), finding in outcome.findings().items() if machine == name}
     assert len(levels) == 16
     assert {check for check, level in levels.items() if level != "ok"} == {"network", "names"}  # it can't reach the dead ones either
-    assert outcome.records()[name]["unmeasured"] == {}
+    # A name that nobody has can take its resolver as long as the deadline of this test.
+    assert set(outcome.records()[name]["unmeasured"]) <= {"names"}
     assert {peer["machine"] for peer in outcome.records()[name]["reach"]["not_open"]} == {"down", "silent", "absent", "unnamed"}
