@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from lab import Lab  # noqa: E402 - the line above makes it importable
+from lab import Lab  # noqa: E402 - a script, not a test: nothing puts tests/ on its path but the line above, which must come first
 
 FIGURES = ("wall", "controller", "hosts")
 

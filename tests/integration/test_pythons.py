@@ -33,6 +33,7 @@ OLDEST = max(numbers("3.6"), min(map(numbers, REMOTE_ONLY_PYTHON_VERSIONS)))
 
 
 def each(versions):
+    # Skipped by hand only: a Python is no package of Debian's that could be installed. Under CI making the lab fails without it.
     return pytest.mark.parametrize("version", [pytest.param(version, marks=pytest.mark.skipif(
         version not in HERE, reason=f"no Python {version} in ~/.pyenv/versions")) for version in versions])
 
