@@ -43,9 +43,9 @@ ROWS = {
     # A#51504, lxc/lxcfs#181
     # FootprintAI/Containarium#1019
     "a quota of CPU": ({"cgroup": {"cpu.max": "150000 100000\n"}}, {
-        "limits": ("fail", r"held by a control group to 1\.5 CPUs \(shows 2, needs 2\)")}),
+        "limits": ("fail", r"may use only 1\.5 CPUs \(shows 2, needs 2\)")}),
     "a slice with little memory": ({"cgroup": {"system.slice/memory.max": "4294967296\n"}}, {
-        "limits": ("warn", r"held by a control group to 4096 MB of memory \(shows 8192, needs 3500\)")}),
+        "limits": ("warn", r"may use only 4096 MB of memory \(shows 8192, needs 3500\)")}),
     "one cpu of them": ({"cpus": 1}, {"cpus": ("warn", r"1 usable \(needs 2\)")}),
     # redhat-cop/automate-tower#7
     "a 4 GB machine": ({"mem_mb": 3800}, {}),

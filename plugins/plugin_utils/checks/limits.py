@@ -37,4 +37,4 @@ def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict:
         short = short or most[name] < needs[name]
     if not told:
         return ok("not held to less than the machine shows")
-    return (fail if short else warn)(f"held by a control group to {' and '.join(told)}", FIX)
+    return (fail if short else warn)(f"may use only {' and '.join(told)}", FIX)

@@ -10,11 +10,11 @@ OK = ok("not held to less than the machine shows")
 @pytest.mark.parametrize(("cpus", "memory_mb", "verdict"), [
     (None, None, OK),
     (4, 7950, OK),
-    (3.5, None, warn("held by a control group to 3.5 CPUs (shows 4, needs 2)", limits.FIX)),
-    (2, None, warn("held by a control group to 2 CPUs (shows 4, needs 2)", limits.FIX)),
-    (1.99, None, fail("held by a control group to 1.99 CPUs (shows 4, needs 2)", limits.FIX)),
-    (None, 3500, warn("held by a control group to 3500 MB of memory (shows 7950, needs 3500)", limits.FIX)),
-    (3.0, 3499, fail("held by a control group to 3 CPUs (shows 4, needs 2) and 3499 MB of memory (shows 7950, needs 3500)", limits.FIX)),
+    (3.5, None, warn("may use only 3.5 CPUs (shows 4, needs 2)", limits.FIX)),
+    (2, None, warn("may use only 2 CPUs (shows 4, needs 2)", limits.FIX)),
+    (1.99, None, fail("may use only 1.99 CPUs (shows 4, needs 2)", limits.FIX)),
+    (None, 3500, warn("may use only 3500 MB of memory (shows 7950, needs 3500)", limits.FIX)),
+    (3.0, 3499, fail("may use only 3 CPUs (shows 4, needs 2) and 3499 MB of memory (shows 7950, needs 3500)", limits.FIX)),
 ])
 def test_levels(record, asked, cpus, memory_mb, verdict):
     assert limits.judge(record(confinement={"cpus": cpus, "memory_mb": memory_mb}), asked("node")) == verdict
@@ -22,7 +22,7 @@ def test_levels(record, asked, cpus, memory_mb, verdict):
 
 def test_the_models_to_serve_need_memory_too(record, asked):
     held = record(confinement={"cpus": None, "memory_mb": 5000}, serves=[{"name": "m", "memory_mb": 2000}])
-    assert limits.judge(held, asked("node")) == fail("held by a control group to 5000 MB of memory (shows 7950, needs 5500)", limits.FIX)
+    assert limits.judge(held, asked("node")) == fail("may use only 5000 MB of memory (shows 7950, needs 5500)", limits.FIX)
 
 
 def test_unread_is_no_pass_unless_nothing_is_needed(record, asked):
@@ -34,4 +34,4 @@ def test_unread_is_no_pass_unless_nothing_is_needed(record, asked):
 
 def test_what_the_machine_shows_need_not_be_known(record, asked):
     held = record(cpus=None, confinement={"cpus": 1, "memory_mb": None})
-    assert limits.judge(held, asked()) == warn("held by a control group to 1 CPUs (shows nothing, needs 0)", limits.FIX)
+    assert limits.judge(held, asked()) == warn("may use only 1 CPUs (shows nothing, needs 0)", limits.FIX)
