@@ -23,7 +23,7 @@ class ActionModule(Probe):
         })[1]
         plan = arguments["plan"]
         record = read_now(self._vars["hostvars"], arguments["machine"], plan["run"])
-        pid = (stand_ins_of(record) or (None,))[0]
+        pid = stand_ins_of(record).pid
         self._limits, self._end = plan["limits"], time.monotonic() + plan["limits"]["machine_s"]
         self._prepare_connection()
         said = ""

@@ -54,13 +54,10 @@ class ActionModule(Probe):
         calls = []
         for other, port in edges.calls(me):
             stand_ins = stand_ins_of(read(other["machine"]))
-            if stand_ins is None:
-                continue  # told of that machine
-            _pid, opened, held = stand_ins
-            if port in opened or port in held:
+            if port in stand_ins.open | stand_ins.held:  # otherwise told of that machine
                 calls.append({"machine": other["machine"], "address": other["address"], "port": port,
-                              "number": edges.numbers[other["machine"]], "held": port in held, "measured": port == ETCD_PEERS})
-        _pid, mine, _held = stand_ins_of(read(name)) or (None, (), ())
+                              "number": edges.numbers[other["machine"]], "held": port in stand_ins.held, "measured": port == ETCD_PEERS})
+        mine = stand_ins_of(read(name)).open
         absent = {
             port: numbers for port, callers in edges.callers(me).items()
             if port in mine and (numbers := [edges.numbers[caller["machine"]] for caller in callers if read(caller["machine"]) is None])

@@ -33,5 +33,5 @@ class ActionModule(ActionBase):
             if missed is None:  # nor has it told its own stand-in whom not to wait for
                 missed = {machine["machine"], *(other["machine"] for other, _port in edges.calls(machine))}
             uncalled |= missed
-        waiting = [name for name, record in read.items() if name in uncalled and (stand_ins_of(record) or (None,))[0]]
+        waiting = [name for name, record in read.items() if name in uncalled and stand_ins_of(record).pid]
         return {"changed": False, "machines": waiting, "_ansible_verbose_override": True}

@@ -29,13 +29,21 @@ def read_now(hostvars: Mapping[str, t.Any], machine: str, run: str) -> Mapping[s
     return record if isinstance(login, Mapping) and login.get("ok") is True else None
 
 
-def stand_ins_of(record: Mapping[str, t.Any] | None) -> tuple[int | None, frozenset[int], frozenset[int]] | None:
-    """(pid, ports with a stand-in, ports that a service holds) of a machine, or None where it has none or tells nonsense."""
+class StandIns(t.NamedTuple):
+    """What one machine has of them: the number of their process, their ports, and the ports that a service holds instead."""
+
+    pid: int | None = None
+    open: frozenset[int] = frozenset()
+    held: frozenset[int] = frozenset()
+
+
+def stand_ins_of(record: Mapping[str, t.Any] | None) -> StandIns:
+    """None of any kind where the machine was not read, or tells nonsense."""
     try:
         told = section(record or {}, "stand_ins", {"pid": (int, type(None)), "open": [int], "held": [int]})
     except Unmeasured:
-        return None
-    return told["pid"], frozenset(told["open"]), frozenset(told["held"])
+        return StandIns()
+    return StandIns(told["pid"], frozenset(told["open"]), frozenset(told["held"]))
 
 
 def not_reached(result: Mapping[str, t.Any] | None, run: str) -> set[str] | None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import left
 
+NONE = (None, set(), set())
 OK = {"login": {"ok": True}}
 RESULT = {"machine": "a", "run": "r", "play": "p", "record": OK}
 
@@ -29,15 +30,15 @@ def test_only_who_was_read_in_this_run_counts(result, record):
 @pytest.mark.parametrize(("told", "found"), [
     ({"pid": 7, "open": [5432], "held": [], "not_opened": []}, (7, {5432}, set())),
     ({"pid": None, "open": [], "held": [5432]}, (None, set(), {5432})),
-    ({"pid": "7; reboot", "open": [], "held": []}, None), ({"pid": True, "open": [], "held": []}, None),
-    ({"pid": 7, "open": ["x"], "held": []}, None), ({"pid": 7}, None), ([], None), (None, None),
+    ({"pid": "7; reboot", "open": [], "held": []}, NONE), ({"pid": True, "open": [], "held": []}, NONE),
+    ({"pid": 7, "open": ["x"], "held": []}, NONE), ({"pid": 7}, NONE), ([], NONE), (None, NONE),
 ])
 def test_stand_ins_are_believed_only_whole(told, found):
     assert left.stand_ins_of({"stand_ins": told}) == found
 
 
 def test_no_record_has_no_stand_ins():
-    assert left.stand_ins_of(None) is None and left.stand_ins_of({}) is None
+    assert left.stand_ins_of(None) == left.stand_ins_of({}) == NONE
 
 
 @pytest.mark.parametrize(("result", "found"), [

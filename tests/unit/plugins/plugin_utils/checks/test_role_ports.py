@@ -24,8 +24,8 @@ def compare(*members):
         if isinstance(member.record.get("edges"), (tuple, list)):
             missed = member.record["edges"]
             tried = sum(
-                there[other["machine"]][0] == member.record.get("batch") and port in {*stand_ins[1], *stand_ins[2]}
-                for other, port in edges.calls(me) if (stand_ins := there[other["machine"]][1]))
+                there[other["machine"]][0] == member.record.get("batch") and port in stand_ins.open | stand_ins.held
+                for other, port in edges.calls(me) for stand_ins in [there[other["machine"]][1]])
             member.record["edges"] = {"tried": tried, "open": tried - len(missed), "not_open": [
                 {"machine": to, "address": "10.0.0.9", "port": port, "outcome": outcome} for to, port, outcome in missed]}
     return role_ports.compare(Group(members, (), settings.LIMITS))
