@@ -16,27 +16,31 @@ def call(edges, limit_s, token, me):
     ``me`` and ``number`` are the machines' numbers in this run. Where a service holds the port it is only connected to. slowest is
     the greatest of the median round trips to the machines with ``measured``: machine and seconds, or None.
     """
-    # Before the call, after which the stand-in may be gone. What is not open at once is not waited for again.
-    measured = [edge for edge in edges if edge["measured"]]
-    first, round_trips = attempt(measured, limit_s)
-    shut = {id(edge): first[number] for number, edge in enumerate(measured) if first[number] != "open"}
-    trips = {measured[number]["machine"]: [seconds] for number, seconds in round_trips.items()}
-    measured = [edge for edge in measured if id(edge) not in shut]
-    for _again in range(ROUND_TRIPS - 2):
-        for number, seconds in attempt(measured, limit_s)[1].items():
-            trips.setdefault(measured[number]["machine"], []).append(seconds)
-    called, never_called = [edge for edge in edges if id(edge) not in shut], [edge for edge in edges if id(edge) in shut]
     mine, of_another_run = ("%s %d\n" % (token, me)).encode(), (NAME + " -").encode()
     words = {
-        number: (mine, ("%s %s %d %d\n" % (NAME, token, edge["number"], edge["port"])).encode(), of_another_run)
-        for number, edge in enumerate(called) if not edge["held"]
+        place: (mine, ("%s %s %d %d\n" % (NAME, token, edge["number"], edge["port"])).encode(), of_another_run)
+        for place, edge in enumerate(edges) if not edge["held"]
     }
-    outcomes, round_trips = attempt(called, limit_s, words)
-    for number, seconds in round_trips.items():
-        if called[number]["measured"]:
-            trips.setdefault(called[number]["machine"], []).append(seconds)
-    told = [{key: edge[key] for key in ("machine", "address", "port")} for edge in called + never_called]
-    outcomes.update((len(called) + number, shut[id(edge)]) for number, edge in enumerate(never_called))
+    trips = {}
+
+    def attempt_at(places, words):
+        tried, round_trips = attempt([edges[place] for place in places], limit_s,
+                                     {number: words[place] for number, place in enumerate(places) if place in words})
+        for number, seconds in round_trips.items():
+            if edges[places[number]]["measured"]:
+                trips.setdefault(edges[places[number]]["machine"], []).append(seconds)
+        return {places[number]: outcome for number, outcome in tried.items()}, round_trips
+
+    # Before the call, after which the stand-in may be gone. What is not open at once is not waited for again.
+    measured = [place for place, edge in enumerate(edges) if edge["measured"]]
+    first, _seconds = attempt_at(measured, {})
+    outcomes = {place: outcome for place, outcome in first.items() if outcome != "open"}
+    measured = [place for place in measured if place not in outcomes]
+    for _again in range(ROUND_TRIPS - 2):
+        attempt_at(measured, {})
+    called, round_trips = attempt_at([place for place in range(len(edges)) if place not in outcomes], words)
+    outcomes.update(called)
+    told = [{key: edge[key] for key in ("machine", "address", "port")} for edge in edges]
     medians = sorted((sorted(each)[len(each) // 2], machine) for machine, each in trips.items())
     slowest = {"machine": medians[-1][1], "seconds": medians[-1][0]} if medians else None
     return dict(summary(told, outcomes, round_trips), slowest=slowest)

@@ -8,14 +8,15 @@ import time
 
 
 def look_up(wanted, limit_s):
-    """name -> its addresses, none where it has none; a name that is absent got no answer in time."""
+    """name -> its addresses, none where a name server says that it has none; a name that is absent got no answer."""
     end, found, threads = time.monotonic() + limit_s, {}, []
 
     def ask(name):
         try:
             found[name] = sorted({entry[4][0] for entry in socket.getaddrinfo(name, None, 0, socket.SOCK_STREAM)})
-        except (OSError, UnicodeError):
-            found[name] = []
+        except (OSError, UnicodeError) as error:
+            if getattr(error, "errno", None) != socket.EAI_AGAIN:
+                found[name] = []
 
     for name in wanted:
         thread = threading.Thread(target=ask, args=(name,))

@@ -18,13 +18,8 @@ options:
     description: The name of the machine in the inventory; the task is delegated to it.
     type: str
     required: true
-attributes:
-  check_mode:
-    description: Does the same in check mode.
-    support: full
-  diff_mode:
-    description: There is nothing to show.
-    support: none
+extends_documentation_fragment:
+  - llmgw.preflight.attributes
 seealso:
   - module: llmgw.preflight.probe
   - module: llmgw.preflight.edges

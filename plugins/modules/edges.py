@@ -36,13 +36,8 @@ options:
     description: Set by the action; leave it alone.
     type: int
     default: 0
-attributes:
-  check_mode:
-    description: Does the same in check mode.
-    support: full
-  diff_mode:
-    description: There is nothing to show.
-    support: none
+extends_documentation_fragment:
+  - llmgw.preflight.attributes
 seealso:
   - module: llmgw.preflight.probe
   - module: llmgw.preflight.close

@@ -37,13 +37,8 @@ options:
   report_formats:
     description: The value of O(llmgw.preflight.preflight#role:main:preflight_report_formats).
     type: raw
-attributes:
-  check_mode:
-    description: Does the same in check mode.
-    support: full
-  diff_mode:
-    description: There is nothing to show.
-    support: none
+extends_documentation_fragment:
+  - llmgw.preflight.attributes
 seealso:
   - module: llmgw.preflight.probe
   - module: llmgw.preflight.judge

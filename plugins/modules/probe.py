@@ -75,13 +75,8 @@ options:
       O(llmgw.preflight.preflight#role:main:preflight_limits).
     type: dict
     default: {}
-attributes:
-  check_mode:
-    description: Reads the same in check mode.
-    support: full
-  diff_mode:
-    description: There is nothing to show.
-    support: none
+extends_documentation_fragment:
+  - llmgw.preflight.attributes
 seealso:
   - plugin: llmgw.preflight.evaluate
     plugin_type: filter

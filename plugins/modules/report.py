@@ -29,13 +29,8 @@ options:
     elements: str
     choices: [json]
     default: [json]
-attributes:
-  check_mode:
-    description: Does the same in check mode.
-    support: full
-  diff_mode:
-    description: There is nothing to show.
-    support: none
+extends_documentation_fragment:
+  - llmgw.preflight.attributes
 seealso:
   - module: llmgw.preflight.judge
 """

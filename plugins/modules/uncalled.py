@@ -13,13 +13,8 @@ options:
     description: What P(llmgw.preflight.plan#module) returned.
     type: dict
     required: true
-attributes:
-  check_mode:
-    description: Does the same in check mode.
-    support: full
-  diff_mode:
-    description: There is nothing to show.
-    support: none
+extends_documentation_fragment:
+  - llmgw.preflight.attributes
 seealso:
   - module: llmgw.preflight.close
 """

@@ -178,7 +178,7 @@ def test_an_address_that_only_the_controller_reaches_is_told(run):
 def test_a_name_that_only_the_controller_knows_is_told(run):
     assert problems(run({"alias-a": {}, **by(b=IP["b"], c=IP["c"])})) == {
         **dict.fromkeys([("b", "network"), ("c", "network")], "does not reach alias-a (alias-a port 22: its name can not be looked up)"),
-        **dict.fromkeys([("b", "names"), ("c", "names")], "alias-a leads nowhere")}
+        **dict.fromkeys([("b", "names"), ("c", "names")], "no name server answers for alias-a")}
 
 
 def test_a_port_that_only_the_controller_knows_is_told(run):

@@ -56,8 +56,8 @@ ROWS = {
     "a name that leads to the machine itself": ("misled n1", BY_NAME, {
         ("misled", "names"): ("fail", r"n1 leads to 127\.0\.1\.1, which is this machine itself"),
         ("misled", "network"): ("fail", r"does not reach n1 \(n1 port 22: something else answers there\)")}),
-    "a name that leads nowhere": ("nameless n1", BY_NAME, {
-        ("nameless", "names"): ("fail", r"n1 leads nowhere; its own hostname nameless leads nowhere"),
+    "a name for which no server answers": ("nameless n1", BY_NAME, {
+        ("nameless", "names"): ("fail", r"no name server answers for n1; its own hostname nameless leads nowhere"),
         ("nameless", "sudo"): SLOW_SUDO,
         ("nameless", "network"): ("fail", r"does not reach n1 \(n1 port 22: its name can not be looked up\)")}),
     "no hostname of its own": ("n1 nameless", {}, {

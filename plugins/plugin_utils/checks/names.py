@@ -16,14 +16,14 @@ ID = "names"
 WORST = Level.FAIL
 FIX_UNREAD = "Look the names up there by hand (getent ahosts NAME) and see whether its name server answers (/etc/resolv.conf)."
 
-FIX = ("Correct /etc/hosts or DNS there, so that each name leads to its machine, or set preflight_address of those machines to their "
-       "IP addresses.")
+FIX = ("Correct /etc/hosts or DNS (/etc/resolv.conf) there, so that each name leads to its machine, or set preflight_address of those "
+       "machines to their IP addresses.")
 FIX_OWN = "Put a line with 127.0.1.1 and its hostname into /etc/hosts there."
 
 SHAPE = {
     "own": {"name": str, "addresses": (list, type(None))},
     "looked_up": int,
-    "nobody": [{"machine": str, "address": str}],
+    "nobody": [{"machine": str, "address": str, "answered": bool}],
     "loopback": [{"machine": str, "address": str, "to": str}],
 }
 
@@ -37,7 +37,9 @@ def compare(group: Group) -> list[Told]:
 
 def _judge(names: Mapping[str, t.Any]) -> Verdict:
     wrong = [f"{_named(peer)} leads to {peer['to']}, which is this machine itself" for peer in names["loopback"]]
-    wrong += [f"{_named(peer)} leads nowhere" for peer in names["nobody"]]
+    wrong += [f"{_named(peer)} leads nowhere" for peer in names["nobody"] if peer["answered"]]
+    unanswered = [_named(peer) for peer in names["nobody"] if not peer["answered"]]
+    wrong += [f"no name server answers for {several(unanswered)}"] if unanswered else []
     own = [] if names["own"]["addresses"] else [f"its own hostname {names['own']['name']} leads nowhere"]
     if wrong:
         return fail("; ".join([several(wrong, "; "), *own]), f"{FIX} {FIX_OWN}" if own else FIX)

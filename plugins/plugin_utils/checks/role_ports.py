@@ -26,40 +26,19 @@ EDGES = {"tried": int, "open": int, "not_open": [{"machine": str, "port": int, "
 STAND_INS = {"pid": (int, type(None)), "open": [int], "held": [int], "not_opened": [{"port": int, "reason": str}]}
 
 Kind = tuple[str | None, tuple[tuple[str, int], ...]]  # of machines: the batch in which they were read, and what they reach
+Read = tuple[Member, t.Any]  # a machine, and the section that it was asked for
+Numbers = Mapping[str, Mapping[int, int]]  # machine -> port -> how many of the others need it there
 
 
 def compare(group: Group) -> list[Told]:
     asked = [member for member in group.members if "stand_ins" in member.record or _is_unmeasured(member, "stand_ins")]
     callees, found = readings(asked, "stand_ins", STAND_INS, WORST, FIX_UNREAD)
     callers, unread = readings([member for member in group.members if "edges" in member.record], "edges", EDGES, WORST, FIX_UNREAD)
-    found += unread
-    found += [(member.name, fail(f"was read, but not logged in to any more when the ports were tried: {_reason(member)}", FIX_LOST))
-              for member in asked if _is_unmeasured(member, "edges")]
-    blocked: dict[str, dict[int, dict[str, str]]] = {}  # callee -> port -> caller -> outcome
     kinds = Counter(map(_kind, group.members))  # there are few
     needed = {callee.name: _callers(callee, kinds, same_batch=True) for callee, _stand_ins in callees}
-    to_try = _to_try(callees, kinds)
-    own = {callee.name: _tried_at(callee, stand_ins, _kind(callee)) for callee, stand_ins in callees}
-    silent = [member for member in asked if "edges" not in member.record and not _is_unmeasured(member, "edges")]
-    found += [(member.name, fail("could not be read: it does not tell which ports it tried", FIX_UNREAD))
-              for member in silent if to_try[_kind(member)] > own.get(member.name, 0)]
-    for caller, edges in callers:
-        expected = to_try[_kind(caller)] - own.get(caller.name, 0)
-        if not edges["tried"] == edges["open"] + len(edges["not_open"]) == expected:
-            found.append((caller.name, fail(f"could not be read: of the {expected} ports that it was to try it tells {edges['tried']}, "
-                                            f"{edges['open']} open and {len(edges['not_open'])} not", FIX_UNREAD)))
-        for call in edges["not_open"]:
-            if call["port"] in needed.get(call["machine"], ()):
-                blocked.setdefault(call["machine"], {}).setdefault(call["port"], {})[caller.name] = call["outcome"]
-    alone = set()
-    for caller, edges in callers:
-        others_get_there = any(len(blocked[call["machine"]][call["port"]]) < needed[call["machine"]][call["port"]]
-                               for call in edges["not_open"] if call["port"] in needed.get(call["machine"], ()))
-        if edges["tried"] > 1 and edges["open"] == 0 and others_get_there:
-            alone.add(caller.name)
-            told = sorted({(call["machine"], call["port"], OUTCOMES.get(call["outcome"], call["outcome"])) for call in edges["not_open"]})
-            found.append((caller.name, fail("reaches none of the ports that it needs: " + several(
-                [f"{machine} {port} ({words})" for machine, port, words in told]), FIX_ALONE)))
+    blocked = _blocked(callers, needed)
+    alone = _alone(callers, blocked, needed)
+    found += [*unread, *_lost(asked), *_not_all_tried(asked, callers, callees, kinds), *alone.items()]
     for callee, stand_ins in callees:
         elsewhere = _callers(callee, kinds, same_batch=False)
         if needed[callee.name] or elsewhere:
@@ -67,6 +46,50 @@ def compare(group: Group) -> list[Told]:
                          for port, by_caller in blocked.get(callee.name, {}).items()}
             found.append((callee.name, _judge(callee, stand_ins, of_callee, needed[callee.name], elsewhere)))
     return _one_each(found)
+
+
+def _lost(asked: Sequence[Member]) -> list[Told]:
+    """Those that could be read, and could not be logged in to when the ports were tried."""
+    return [(member.name, fail(f"was read, but not logged in to any more when the ports were tried: {_reason(member)}", FIX_LOST))
+            for member in asked if _is_unmeasured(member, "edges")]
+
+
+def _not_all_tried(asked: Sequence[Member], callers: Sequence[Read], callees: Sequence[Read], kinds: Mapping[Kind, int]) -> list[Told]:
+    """Those that do not tell of each port that they were to try."""
+    to_try = {kind: sum(_tried_at(callee, stand_ins, kind) for callee, stand_ins in callees) for kind in kinds}  # its own among them
+    own = {callee.name: _tried_at(callee, stand_ins, _kind(callee)) for callee, stand_ins in callees}
+    expected = {member.name: to_try[_kind(member)] - own.get(member.name, 0) for member in [*asked, *(caller for caller, edges in callers)]}
+    silent = [member.name for member in asked if "edges" not in member.record and not _is_unmeasured(member, "edges")]
+    found: list[Told] = [(name, fail("could not be read: it does not tell which ports it tried", FIX_UNREAD))
+                         for name in silent if expected[name] > 0]
+    for caller, edges in callers:
+        if not edges["tried"] == edges["open"] + len(edges["not_open"]) == expected[caller.name]:
+            found.append((caller.name, fail(f"could not be read: of the {expected[caller.name]} ports that it was to try it tells "
+                                            f"{edges['tried']}, {edges['open']} open and {len(edges['not_open'])} not", FIX_UNREAD)))
+    return found
+
+
+def _blocked(callers: Sequence[Read], needed: Numbers) -> dict[str, dict[int, dict[str, str]]]:
+    """callee -> port -> caller -> outcome, of what is needed and not open."""
+    blocked: dict[str, dict[int, dict[str, str]]] = {}
+    for caller, edges in callers:
+        for call in edges["not_open"]:
+            if call["port"] in needed.get(call["machine"], ()):
+                blocked.setdefault(call["machine"], {}).setdefault(call["port"], {})[caller.name] = call["outcome"]
+    return blocked
+
+
+def _alone(callers: Sequence[Read], blocked: Mapping[str, Mapping[int, Mapping[str, str]]], needed: Numbers) -> dict[str, Verdict]:
+    """Those that get nowhere, not even where others do: told of them, not of each machine that they do not reach."""
+    alone = {}
+    for caller, edges in callers:
+        others_get_there = any(len(blocked[call["machine"]][call["port"]]) < needed[call["machine"]][call["port"]]
+                               for call in edges["not_open"] if call["port"] in needed.get(call["machine"], ()))
+        if edges["tried"] > 1 and edges["open"] == 0 and others_get_there:
+            told = sorted({(call["machine"], call["port"], OUTCOMES.get(call["outcome"], call["outcome"])) for call in edges["not_open"]})
+            alone[caller.name] = fail("reaches none of the ports that it needs: " + several(
+                [f"{machine} {port} ({words})" for machine, port, words in told]), FIX_ALONE)
+    return alone
 
 
 def _judge(callee: Member, stand_ins: t.Any, blocked: Mapping[int, Mapping[str, str]], needed: Mapping[int, int],
@@ -151,11 +174,6 @@ def _tried_at(callee: Member, stand_ins: t.Any, kind: Kind) -> int:
     """How many ports of this machine one of that kind has to try."""
     there = {*stand_ins["open"], *stand_ins["held"]}
     return len(_wanted(callee, kind) & there) if _kind(callee)[0] == kind[0] else 0
-
-
-def _to_try(callees: Sequence[tuple[Member, t.Any]], kinds: t.Iterable[Kind]) -> dict[Kind, int]:
-    """How many ports a machine of each kind has to try, its own among them."""
-    return {kind: sum(_tried_at(callee, stand_ins, kind) for callee, stand_ins in callees) for kind in kinds}
 
 
 def _is_unmeasured(member: Member, name: str) -> bool:

@@ -7,9 +7,10 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import fail,
 OWN = ok("looks up its own hostname")
 
 
-def looked_up(count=2, own=("127.0.1.1",), nobody=(), loopback=()):
+def looked_up(count=2, own=("127.0.1.1",), nobody=(), loopback=(), unanswered=()):
     return {"own": {"name": "box", "addresses": list(own) or None}, "looked_up": count, "nobody": [
-        {"machine": machine, "address": address} for machine, address in nobody], "loopback": [
+        {"machine": machine, "address": address, "answered": answered}
+        for answered, names in ((True, nobody), (False, unanswered)) for machine, address in names], "loopback": [
         {"machine": machine, "address": address, "to": to} for machine, address, to in loopback]}
 
 
@@ -23,6 +24,9 @@ def looked_up(count=2, own=("127.0.1.1",), nobody=(), loopback=()):
     (looked_up(nobody=[("db2", "db2"), ("db3", "db3")]), fail("db2 leads nowhere; db3 leads nowhere", names.FIX)),
     (looked_up(own=(), nobody=[("db3", "x.lan")], loopback=[("db2", "db2", "::1")]),
      fail("db2 leads to ::1, which is this machine itself; x.lan (db3) leads nowhere; its own hostname box leads nowhere",
+          f"{names.FIX} {names.FIX_OWN}")),
+    (looked_up(own=(), nobody=[("db3", "db3")], unanswered=[("db2", "db2"), ("db4", "x.lan")]),
+     fail("db3 leads nowhere; no name server answers for db2, x.lan (db4); its own hostname box leads nowhere",
           f"{names.FIX} {names.FIX_OWN}")),
 ])
 def test_levels(group, section, verdict):
