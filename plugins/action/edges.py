@@ -46,7 +46,7 @@ class ActionModule(Probe):
     def _what_to_try(self, plan: dict[str, t.Any]) -> dict[str, t.Any] | None:
         """The module's arguments; None for a machine that was not read, or has nothing to try."""
         hostvars, name = self._vars["hostvars"], self._record["machine"]
-        edges = Edges(together(plan, self._vars["ansible_play_batch"]), settings.needs(plan["needs"]))
+        edges = Edges(together(plan, self._vars["ansible_play_batch"]), settings.profile(plan["profile"]).needs)
         if name not in edges.numbers or read_now(hostvars, name, self._run) is None:
             return None
         read = functools.cache(lambda other: read_now(hostvars, other, self._run))  # hostvars are slow

@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import datetime
 import typing as t
 
+from ansible import __version__ as ansible_version
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
+from ansible_collections.llmgw.preflight.plugins.plugin_utils import own
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.about import about
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import RecordsError, evaluate
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.left import CALLS, CLOSED, PROBE, left_by
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.settings import NO_PLAN, SettingsError
@@ -25,6 +29,7 @@ class ActionModule(ActionBase):
         plan = self.validate_argument_spec(argument_spec={"plan": {"type": "dict", "required": True}})[1]["plan"]
         if "run" not in plan:
             raise AnsibleActionFail(NO_PLAN)
+        now = datetime.datetime.now().astimezone()
         records, waiting, others, gone = [], [], [], gone_before_the_end(task_vars)
         for machine in plan["machines"]:
             name = machine["machine"]
@@ -38,7 +43,7 @@ class ActionModule(ActionBase):
                            and name not in task_vars["ansible_play_batch"])
             of_other_batch = other_batch and result and result["play"] == plan["play"] and result["run"] not in plan["superseded"]
             if result and (result["run"] == plan["run"] or of_other_batch):
-                records.append(self._whole_record(result, task_vars, name))
+                records.append({**self._whole_record(result, task_vars, name), **own_findings(task_vars["hostvars"][name])})
             elif other_batch:
                 waiting.append({"machine": name, "why": "batch"})
                 others.append(machine)
@@ -48,11 +53,14 @@ class ActionModule(ActionBase):
             if record["machine"] in gone and isinstance(record.get("stand_ins"), dict):
                 record["stand_ins"] = {**record["stand_ins"], "gone": True}
         try:
-            report = evaluate(records, plan["needs"], plan["systems"], plan["architectures"], plan["limits"], others)
+            report = evaluate(
+                records, limits=plan["limits"], others=others, profile=plan["profile"], custom_checks=plan["custom_checks"],
+                skip=plan["skipped"], waived=plan["waivers"], today=now.date())
         except (RecordsError, SettingsError) as problem:
             raise AnsibleActionFail(str(problem)) from problem
-        sampled = {"sampled": plan["sampled"]} if plan["sampled"] else {}
-        return {**report, "not_examined": waiting, **sampled, "changed": False, "_ansible_verbose_override": True}
+        return {**report, "about": about(now, ansible_version, plan["profile"]["name"]),
+                "not_examined": waiting, "sampled": plan["sampled"], "changed": False,
+                "_ansible_verbose_override": True}
 
     def _whole_record(self, result: t.Any, task_vars: dict[str, t.Any], name: str) -> dict[str, t.Any]:
         """The record of the first task with what the second found, if that belongs to the same run."""
@@ -66,6 +74,12 @@ class ActionModule(ActionBase):
         elif "reason" in calls:
             record["unmeasured"] = {**record["unmeasured"], "edges": calls["reason"]}
         return record
+
+
+def own_findings(variables: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
+    """What tasks of the user's own left for a machine; see plugin_utils/own.py."""
+    name = f"preflight_{own.SECTION}"
+    return {own.SECTION: variables[name]} if name in variables else {}
 
 
 def gone_before_the_end(task_vars: dict[str, t.Any]) -> set[str]:

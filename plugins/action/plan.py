@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import typing as t
 import uuid
 
@@ -11,8 +12,9 @@ from ansible import constants as C
 from ansible.errors import AnsibleError
 from ansible.plugins.action import ActionBase
 from ansible.plugins.loader import connection_loader
-from ansible_collections.llmgw.preflight.plugins.plugin_utils import settings
+from ansible_collections.llmgw.preflight.plugins.plugin_utils import checks, settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.edges import Edges, together
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import skipped
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports.text import names
 
@@ -21,7 +23,9 @@ ADDRESSES = ("preflight_address", "ansible_host", "ansible_ssh_host")  # the fir
 PORTS = ("preflight_port", "ansible_port", "ansible_ssh_port")
 OF_A_MACHINE = (
     "preflight_roles", "preflight_serves", "preflight_internet_urls", "group_names", "ansible_connection", *ADDRESSES, *PORTS)
-OF_ALL = ("needs", "systems", "architectures", "limits", "role_ports", "fail_on", "report_dir", "report_formats")
+OF_ALL = (
+    "profile", "needs", "systems", "architectures", "limits", "role_ports", "custom_checks", "gather_subset", "only", "skip", "waivers",
+    "fit", "fail_on", "report_dir", "report_formats")
 OTHERS = 5  # by lot, that a machine tries where not all pairs are tried
 
 
@@ -51,10 +55,19 @@ class ActionModule(ActionBase):
                 problems.setdefault(str(problem), []).extend([machine] if machine else [])
                 return None
 
-        needs = settle(settings.needs, arguments["needs"])
+        profile = settle(settings.profile, arguments["profile"] or None) or settings.profile()
+        needs = settle(settings.needs, arguments["needs"], "preflight_needs", profile.needs) or profile.needs
+        changed = {figure: settle(check, arguments[figure], f"preflight_{figure}")
+                   for figure, check in (("systems", settings.systems), ("architectures", settings.architectures))
+                   if arguments[figure] is not None}
+        profile = dataclasses.replace(profile, needs=needs, **changed)
         limits = settle(settings.limits, arguments["limits"])
-        systems = settle(settings.systems, arguments["systems"])
-        architectures = settle(settings.architectures, arguments["architectures"])
+        custom_checks = settle(settings.custom_checks, arguments["custom_checks"], needs, checks.IDS) or []
+        subset = settle(settings.texts, arguments["gather_subset"], (), "preflight_gather_subset")
+        ids = (*checks.IDS, *(check["check"] for check in custom_checks))
+        only, skip = (settle(settings.check_ids, arguments[which], ids, f"preflight_{which}") for which in ("only", "skip"))
+        waivers = settle(settings.waivers, arguments["waivers"])
+        fit = settle(settings.yes_or_no, arguments["fit"], False, "preflight_fit")
         role_ports = settle(settings.yes_or_no, arguments["role_ports"], True, "preflight_role_ports")
         fail_on = settle(settings.choice, arguments["fail_on"] or settings.FAIL_ON[0], settings.FAIL_ON, "preflight_fail_on")
         report_dir = settle(settings.folder, arguments["report_dir"], "preflight_report_dir")
@@ -63,7 +76,6 @@ class ActionModule(ActionBase):
             settle(settings.choice, format_, tuple(FILES), "preflight_report_formats")
 
         machines = []
-        known = needs or settings.NEEDS
         port = self._task.port or C.DEFAULT_REMOTE_PORT
         examined = dict.fromkeys(task_vars["ansible_play_hosts_all"])
         for name in [*examined, *self._beyond_the_limit(task_vars, examined)]:
@@ -77,9 +89,10 @@ class ActionModule(ActionBase):
                 "examined": name in examined,
                 "address": settle(settings.address, address, address_from, machine=name),
                 "port": settle(settings.port, own_port, port_from, machine=name),
-                "roles": settle(settings.roles, own["preflight_roles"], own["group_names"], known, "preflight_roles", machine=name),
+                "roles": settle(settings.roles, own["preflight_roles"], own["group_names"], needs, "preflight_roles", machine=name),
                 "serves": settle(settings.serves, own["preflight_serves"], "preflight_serves", machine=name),
-                "internet_urls": settle(settings.urls, own["preflight_internet_urls"], machine=name),
+                "internet_urls": profile.internet_urls if own["preflight_internet_urls"] is None else settle(
+                    settings.urls, own["preflight_internet_urls"], machine=name),
             })
         if problems:
             told = [f"{problem} ({names(on)})" if on else problem for problem, on in problems.items()]
@@ -98,10 +111,13 @@ class ActionModule(ActionBase):
             "role_ports": role_ports and Edges(together({"machines": machines}, examined), needs).any(),
             # Each attempt makes an sshd fork, and newer ones punish whoever calls and does not log in.
             "sampled": {"machines": len(machines), "others": OTHERS, "seed": run[:6]} if many else None,
-            "needs": {role: settings.as_given(need) for role, need in needs.items()},
-            "systems": {system: list(versions) for system, versions in systems.items()},
-            "architectures": list(architectures),
+            "profile": profile.as_dict(),
             "limits": limits,
+            "custom_checks": custom_checks,
+            "gather_subset": list(subset),
+            "skipped": skipped(ids, only, skip),
+            "waivers": waivers,
+            "fit": fit,
             "fail_on": fail_on,
             "report_dir": report_dir,
             "report_formats": list(formats),

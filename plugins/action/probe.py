@@ -16,10 +16,11 @@ from ansible.plugins.action import ActionBase
 from ansible.plugins.loader import become_loader
 from ansible.utils.display import Display
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import login, settings
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import ONLY_FOR
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks.network import is_loopback
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.edges import Edges, some_of, together
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.offset import COMMAND, CONVERSATION, Offset, reading_of
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.result import SECTIONS, NotRead, harmless, parts_of
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.result import OF_THE_MODULE, SECTIONS, NotRead, harmless, parts_of
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.waiting import Conversation, OutOfTime, deadline
 
 display = Display()
@@ -53,6 +54,8 @@ class ActionModule(ActionBase):
             if isinstance(sudo, dict) and sudo.get("how") == "password":
                 self._try_password()
             reasons = dict.fromkeys(SECTIONS, "it was not asked for")
+            if self._subset:
+                reasons["facts"] = "the machine does not tell of them"
             if self._stand_ins is not None:
                 reasons["stand_ins"] = "the machine does not tell of them"
             self._record["unmeasured"] = {
@@ -75,7 +78,8 @@ class ActionModule(ActionBase):
             "machines": {"type": "list", "elements": "dict", "default": []},
             "internet_urls": {"type": "list", "elements": "str"},
             "limits": {"type": "dict", "default": {}},
-            "sudo": {"type": "bool", "default": True},
+            "skip": {"type": "list", "elements": "str", "choices": list(OF_THE_MODULE), "default": []},
+            "gather_subset": {"type": "list", "elements": "str", "default": []},
             "plan": {"type": "dict"},
         })[1]
         plan = arguments["plan"]
@@ -84,7 +88,8 @@ class ActionModule(ActionBase):
         if plan and self._task.delegate_to:  # it may be set for some machines only
             raise AnsibleActionFail(settings.DELEGATED)
         if plan:
-            arguments.update({key: plan[key] for key in ("machines", "limits")})
+            arguments.update({key: plan[key] for key in ("machines", "limits", "gather_subset")})
+            arguments["skip"] = [section for check, section in ONLY_FOR.items() if check in plan["skipped"]]
         self._run = plan["run"] if plan else ""
         name = str(self._vars.get("inventory_hostname"))
         try:
@@ -96,23 +101,25 @@ class ActionModule(ActionBase):
         me = next((machine for machine in machines if machine["machine"] == name), None)
         if me is None:
             me = {"address": self._templar.template(self._vars.get("ansible_host")) or name, "roles": [], "serves": [],
-                  "internet_urls": list(settings.INTERNET_URLS)}
+                  "internet_urls": settings.profile().internet_urls}
         # An address that every machine takes for itself would only lead back here; checks/network.py says so.
         peers = [machine for machine in machines if machine["machine"] != name and not is_loopback(machine["address"])]
         self._stand_ins = None
+        needs = settings.profile(plan["profile"]).needs if plan else {}
         if plan and plan["role_ports"] and me.get("examined"):
-            edges = Edges(together(plan, self._vars["ansible_play_batch"]), settings.needs(plan["needs"]))
+            edges = Edges(together(plan, self._vars["ansible_play_batch"]), needs)
             if name in edges.numbers:
                 self._stand_ins = {
                     "ports": {port: len(callers) for port, callers in edges.callers(me).items()},
                     "token": self._run, "me": edges.numbers[name], "lifetime_s": self._limits["stand_in_s"]}
         if plan and plan["sampled"]:
-            needed = {other["machine"] for other, _port in Edges(machines, settings.needs(plan["needs"])).calls(me)}
+            needed = {other["machine"] for other, _port in Edges(machines, needs).calls(me)}
             peers = some_of(peers, needed, plan["sampled"]["others"], plan["sampled"]["seed"], name)
         self._peers = [{key: machine[key] for key in ("machine", "address", "port") if key in machine} for machine in peers]
         self._urls = list(urls if arguments["internet_urls"] is not None else me["internet_urls"])
         self._local = self._connection.transport == "local"
-        self._ask_sudo = arguments["sudo"] and not self._local
+        self._skip = [*arguments["skip"], *(["sudo"] if self._local else ())]
+        self._subset = arguments["gather_subset"]
         self._record: dict[str, t.Any] = {
             "machine": name,
             "address": str(me["address"]),
@@ -164,7 +171,7 @@ class ActionModule(ActionBase):
             result = self._execute_module(
                 module_name="llmgw.preflight.probe",
                 module_args={"machines": self._peers, "internet_urls": self._urls, "limits": self._limits,
-                             "sudo": self._ask_sudo,
+                             "skip": self._skip, "gather_subset": self._subset,
                              # A module that comes late must not leave what nobody calls any more.
                              "stand_ins": self._stand_ins and {**self._stand_ins, "within_s": self._left(math.inf)}},
                 task_vars=self._vars,

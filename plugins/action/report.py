@@ -3,23 +3,31 @@
 
 from __future__ import annotations
 
+import datetime
+import json
 import os
 import tempfile
 import typing as t
 from pathlib import Path
 
+from ansible import __version__ as ansible_version
 from ansible import constants as C
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible.utils.color import stringc
 from ansible.utils.display import Display
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.about import about
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.changes import changes
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import SCHEMA_VERSION
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES, text
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.settings import FAIL_ON, NO_PLAN
 
 display = Display()
 
-# What a report holds; a registered one also holds what Ansible puts beside it.
-PARTS = ("worst", "counts", "machines", "findings", "not_examined", "sampled")
+# What a report must hold, and what stands for what it does not hold, where a filter made it.
+MUST = ("worst", "counts", "machines", "findings")
+MAY: dict[str, t.Any] = {"schema_version": SCHEMA_VERSION, "waived": 0, "skipped": [], "waivers": [], "needs": {},
+                         "fit": {"machines": [], "moves": []}, "not_reached": [], "not_examined": [], "sampled": None}
 COLOURS = {"fail": C.COLOR_ERROR, "warn": C.COLOR_WARN, "ok": C.COLOR_OK}
 LEVELS = ("ok", "warn", "fail")
 
@@ -33,34 +41,51 @@ class ActionModule(ActionBase):
         super().run(tmp, task_vars)
         arguments = self.validate_argument_spec(argument_spec={
             "report": {"type": "dict", "required": True},
+            "fit": {"type": "bool", "default": False},
             "fail_on": {"type": "str", "choices": list(FAIL_ON), "default": "fail"},
             "dir": {"type": "str"},
             "formats": {"type": "list", "elements": "str", "choices": list(FILES), "default": ["json"]},
         })[1]
-        report = {part: arguments["report"][part] for part in PARTS if part in arguments["report"]}
-        if not report:
+        given = arguments["report"]
+        # A registered one also holds what Ansible puts beside it.
+        report = {part: given.get(part, MAY.get(part)) for part in ("about", *MAY, *MUST) if part in given or part in MAY}
+        missing = [part for part in MUST if part not in report]
+        if len(missing) == len(MUST):
             raise AnsibleActionFail(NO_PLAN)
-        missing = [part for part in PARTS[:4] if part not in report]
         if missing:
             raise AnsibleActionFail(f"This is not a report: it has no {', '.join(missing)}.")
-        for level, line in text.lines(report, display.columns, everything=display.verbosity > 0):
+        report.setdefault("about", about(datetime.datetime.now().astimezone(), ansible_version, None))
+        folder = Path(os.path.expanduser(arguments["dir"])).absolute() if arguments["dir"] else None
+        report["changes"] = since(folder, report)
+        for level, line in text.lines(report, display.columns, everything=display.verbosity > 0, fit=arguments["fit"]):
             display.display(stringc(line, COLOURS[level]) if level else line)
-        if arguments["dir"]:
-            self._write(report, arguments["dir"], arguments["formats"])
+        if folder:
+            self._write(report, folder, arguments["formats"])
         if must_fail(report["worst"], arguments["fail_on"]):
             return {"failed": True, "changed": False, "msg": text.verdict(report, arguments["fail_on"])}
         return {"changed": False, "_ansible_verbose_override": True}
 
-    def _write(self, report: dict[str, t.Any], folder: str, formats: t.Iterable[str]) -> None:
+    def _write(self, report: dict[str, t.Any], folder: Path, formats: t.Iterable[str]) -> None:
         for name in formats:
-            path = Path(os.path.expanduser(folder)).absolute() / f"preflight.{name}"
+            path = folder / f"preflight.{name}"
             try:
-                path.parent.mkdir(parents=True, exist_ok=True)
+                folder.mkdir(parents=True, exist_ok=True)
                 write_whole(path, FILES[name](report))
             except OSError as problem:
                 raise AnsibleActionFail(f"The report could not be written to {path}: {problem.strerror}. Give a folder that can be "
                                         "written as preflight_report_dir. The report itself is above.") from problem
             display.display(f"Report written to {path}")
+
+
+def since(folder: Path | None, report: dict[str, t.Any]) -> dict[str, t.Any] | None:
+    """What changed since the report that lies in this folder; None where there is none that can be compared."""
+    try:
+        return changes(json.loads((folder / "preflight.json").read_text(encoding="utf-8")), report) if folder else None
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
+        display.warning(f"The earlier report in {folder} can not be compared with this one: {type(problem).__name__}")
+        return None
 
 
 def write_whole(path: Path, content: str) -> None:

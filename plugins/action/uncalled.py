@@ -24,7 +24,7 @@ class ActionModule(ActionBase):
         if "run" not in plan:
             raise AnsibleActionFail(settings.NO_PLAN)
         hostvars, uncalled = task_vars["hostvars"], set()
-        edges = Edges(together(plan, task_vars["ansible_play_batch"]), settings.needs(plan["needs"]))
+        edges = Edges(together(plan, task_vars["ansible_play_batch"]), settings.profile(plan["profile"]).needs)
         read = {machine["machine"]: read_now(hostvars, machine["machine"], plan["run"]) for machine in edges.machines}
         for machine in edges.machines:
             if read[machine["machine"]] is None:

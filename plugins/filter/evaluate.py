@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import datetime
 import typing as t
 
 from ansible.errors import AnsibleFilterError
@@ -17,9 +18,16 @@ def evaluate_filter(
     architectures: t.Any = None,
     limits: t.Any = None,
     others: t.Any = None,
+    profile: t.Any = None,
+    custom_checks: t.Any = None,
+    only: t.Any = None,
+    skip: t.Any = None,
+    waivers: t.Any = None,
 ) -> dict[str, t.Any]:
     try:
-        return evaluate(records, needs, systems, architectures, limits, others)
+        return evaluate(
+            records, needs, systems, architectures, limits, others, profile=profile, custom_checks=custom_checks, only=only, skip=skip,
+            waived=waivers, today=datetime.date.today())
     except (RecordsError, SettingsError) as problem:
         raise AnsibleFilterError(f"llmgw.preflight.evaluate: {problem}") from problem
 

@@ -37,6 +37,27 @@ options:
   report_formats:
     description: The value of O(llmgw.preflight.preflight#role:main:preflight_report_formats).
     type: raw
+  profile:
+    description: The value of O(llmgw.preflight.preflight#role:main:preflight_profile).
+    type: raw
+  custom_checks:
+    description: The value of O(llmgw.preflight.preflight#role:main:preflight_custom_checks).
+    type: raw
+  gather_subset:
+    description: The value of O(llmgw.preflight.preflight#role:main:preflight_gather_subset).
+    type: raw
+  only:
+    description: The value of O(llmgw.preflight.preflight#role:main:preflight_only).
+    type: raw
+  skip:
+    description: The value of O(llmgw.preflight.preflight#role:main:preflight_skip).
+    type: raw
+  waivers:
+    description: The value of O(llmgw.preflight.preflight#role:main:preflight_waivers).
+    type: raw
+  fit:
+    description: The value of O(llmgw.preflight.preflight#role:main:preflight_fit).
+    type: raw
 extends_documentation_fragment:
   - llmgw.preflight.attributes
 seealso:
@@ -93,22 +114,37 @@ sampled:
   type: dict
   returned: success
   sample: {machines: 60, others: 5, seed: 3f9a1c}
-needs:
-  description: What each role needs, whole.
+profile:
+  description: The profile, with what was put over it; C(name), C(needs), C(systems), C(architectures), C(internet_urls).
   type: dict
-  returned: success
-systems:
-  description: The systems that are supported.
-  type: dict
-  returned: success
-architectures:
-  description: The architectures that are supported.
-  type: list
-  elements: str
   returned: success
 limits:
   description: Every threshold and deadline, in seconds.
   type: dict
+  returned: success
+custom_checks:
+  description: The checks of the user's own, whole.
+  type: list
+  elements: dict
+  returned: success
+gather_subset:
+  description: The facts that these need besides.
+  type: list
+  elements: str
+  returned: success
+skipped:
+  description: The ids of the checks that are left out.
+  type: list
+  elements: str
+  returned: success
+waivers:
+  description: What somebody has decided to live with, whole.
+  type: list
+  elements: dict
+  returned: success
+fit:
+  description: Whether the report shows which machine would fit which role even if none is short of room.
+  type: bool
   returned: success
 fail_on:
   description: The least level that fails the play.

@@ -57,10 +57,18 @@ options:
     description: The web addresses that must answer, instead of those of this machine's entry in O(machines).
     type: list
     elements: str
-  sudo:
-    description: Whether to ask if the user may use sudo. The controller itself is never asked.
-    type: bool
-    default: true
+  skip:
+    description: Sections that are not read. Of the controller itself C(sudo) is never read.
+    type: list
+    elements: str
+    choices: [login, system, architecture, sudo, apt, package_locks, cpus, cpus_online, memory_mb, confinement, disks,
+      silent_mounts, time_sync, listening, internet, reach, libc, identity, names]
+    default: []
+  gather_subset:
+    description: Facts of Ansible's own that are put into the record as C(facts), as O(ansible.builtin.setup#module:gather_subset) has them.
+    type: list
+    elements: str
+    default: []
   plan:
     description:
       - What P(llmgw.preflight.plan#module) returned. Its machines and limits are taken, instead of O(machines) and O(limits).
@@ -136,6 +144,7 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.llmgw.preflight.plugins.module_utils import system
 from ansible_collections.llmgw.preflight.plugins.module_utils.confinement import confinement
 from ansible_collections.llmgw.preflight.plugins.module_utils.disks import disks, silent_mounts
+from ansible_collections.llmgw.preflight.plugins.module_utils.facts import facts
 from ansible_collections.llmgw.preflight.plugins.module_utils.identity import identity
 from ansible_collections.llmgw.preflight.plugins.module_utils.internet import internet
 from ansible_collections.llmgw.preflight.plugins.module_utils.listening import listening
@@ -166,7 +175,8 @@ def main():
             ),
             internet_urls=dict(type="list", elements="str"),
             limits=dict(type="dict", default={}),
-            sudo=dict(type="bool", default=True),
+            skip=dict(type="list", elements="str", default=[]),
+            gather_subset=dict(type="list", elements="str", default=[]),
             plan=dict(type="dict"),
             stand_ins=dict(type="dict", no_log=False),
         ),
@@ -183,6 +193,7 @@ def main():
         "libc": (system.libc, command_s),
         "identity": (identity, command_s),
         "names": (lambda: names(peers, limits["reach_s"]), 2 * limits["reach_s"]),
+        "sudo": (lambda: system.sudo(2 * command_s), 3 * command_s),
         "apt": (system.apt, command_s),
         "package_locks": (package_locks, command_s),
         "cpus": (lambda: system.cpus(module), command_s),
@@ -196,8 +207,10 @@ def main():
         "internet": (lambda: internet(urls, limits["internet_s"]), 2 * limits["internet_s"]),
         "reach": (lambda: reach(peers, limits["reach_s"]), 2 * limits["reach_s"]),
     }
-    if module.params["sudo"]:
-        readers["sudo"] = (lambda: system.sudo(2 * command_s), 3 * command_s)
+    if module.params["gather_subset"]:
+        readers["facts"] = (lambda: facts(module, module.params["gather_subset"]), limits["read_s"])
+    for section in module.params["skip"]:
+        readers.pop(section, None)
     sections, unmeasured = read_all(readers, limits["read_s"])
     if unmeasured.pop("login", None):  # a directory that does not answer hides the name, not that we are in
         sections["login"] = {"ok": True, "user": str(os.getuid()), "uid": os.getuid()}

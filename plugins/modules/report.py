@@ -18,8 +18,13 @@ options:
     type: str
     choices: [fail, warn, never]
     default: fail
+  fit:
+    description: Whether to show which machine would fit which role also when none is short of room.
+    type: bool
+    default: false
   dir:
     description:
+      - If there is an earlier C(preflight.json), what changed since then is told.
       - A folder on the controller for the files; it is made when it is not there.
       - A relative one is taken from the folder in which Ansible was started.
     type: str

@@ -4,13 +4,19 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import json
 import typing as t
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from . import checks, settings
-from .model import Asked, Finding, Group, Level, Member, Need, together
+from . import checks, custom, own, settings, waivers
+from .fit import fit
+from .model import Asked, Finding, Group, Level, Member, Need, Unmeasured, section, together
+
+SCHEMA_VERSION = 1  # of a report; it grows when a program that reads one must change
+CLOCK = {"offset_s": (int, float), "error_s": (int, float)}
+TRIED = {"tried": int, "open": int, "not_open": [{"machine": str, "port": int, "outcome": str}]}
 
 
 class RecordsError(ValueError):
@@ -24,19 +30,32 @@ def evaluate(
     architectures: t.Any = None,
     limits: t.Any = None,
     others: t.Any = None,
+    *,
+    profile: t.Any = None,
+    custom_checks: t.Any = None,
+    only: t.Any = None,
+    skip: t.Any = None,
+    waived: t.Any = None,
+    today: datetime.date | None = None,
 ) -> dict[str, t.Any]:
     """Judge all records together.
 
     ``records`` is a list of mappings, each with at least ``machine``. ``others`` are the machines of the same set of which there is
-    no record, each with ``machine`` and ``roles``. The other arguments are as the role's variables of these names and default to
-    llmgw's figures. Returns plain JSON types: worst, counts, machines, findings. A finding about the whole set has no machine.
+    no record, each with ``machine`` and ``roles``. ``only`` and ``skip`` are ids of checks. ``waived`` are the waivers; without
+    ``today`` those that hold until some day do not hold. The other arguments are as the role's variables of these names: ``needs`` is
+    put over the profile's, and what is not given is as the profile has it, which is llmgw's where none is given.
+    Returns plain JSON types, see docs/report.schema.json. A finding about the whole set has no machine.
     Raises RecordsError or settings.SettingsError.
     """
-    known = settings.needs(needs, "needs")
+    base = settings.profile(profile, "profile")
+    known = settings.needs(needs, "needs", base.needs)
+    own_checks = settings.custom_checks(custom_checks, known, checks.IDS, "custom_checks")
+    ids = (*checks.IDS, *(check["check"] for check in own_checks))
+    left_out = skipped(ids, settings.check_ids(only, ids, "only"), settings.check_ids(skip, ids, "skip"))
     common = Asked(
         need=Need(),
-        systems=settings.systems(systems, "systems"),
-        architectures=settings.architectures(architectures, "architectures"),
+        systems=base.systems if systems is None else settings.systems(systems, "systems"),
+        architectures=base.architectures if architectures is None else settings.architectures(architectures, "architectures"),
         limits=settings.limits(limits, "limits"),
         machines=len(_checked(records)),
     )
@@ -47,27 +66,80 @@ def evaluate(
         return Member(name, roles, together(known[role] for role in roles), record)
 
     members = [member(record) for record in records]
+    rest = [member(other) for other in (_checked(others) if others else ())]
     by_machine: dict[str | None, list[Finding]] = {
-        one.name: checks.judge(one.record, dataclasses.replace(common, need=one.need)) for one in members}
+        one.name: checks.judge(one.record, dataclasses.replace(common, need=one.need), left_out) for one in members}
     read = [one for one in members if by_machine[one.name][0].level != Level.FAIL]
-    unread = [one for one in members if by_machine[one.name][0].level == Level.FAIL]
-    unread += [member(other) for other in (_checked(others) if others else ())]
-    for finding in checks.compare(Group(read, unread, common.limits)):
+    unread = [one for one in members if by_machine[one.name][0].level == Level.FAIL] + rest
+    for finding in (*checks.compare(Group(read, unread, common.limits), left_out), *_own(own_checks, members, read, left_out)):
         by_machine.setdefault(finding.machine, []).append(finding)
-    machines = [
-        {"machine": one.name, "address": str(one.record.get("address") or one.name), "roles": list(one.roles), **_sum(by_machine[one.name])}
-        for one in members
-    ]
-    findings = [finding for found in by_machine.values() for finding in found]
-    report = {**_sum(findings), "machines": machines, "findings": [finding.as_dict() for finding in findings]}
+    for one in members:
+        by_machine[one.name] += own.findings_of(one.record, ids)
+    findings, states, told = waivers.apply(
+        [finding for found in by_machine.values() for finding in found], settings.waivers(waived, "waived"),
+        [one.name for one in unread], left_out, today or datetime.date.max)
+    findings += [Finding(machine, waivers.ID, *verdict) for machine, verdict in told]
+    by_machine = {one.name: [] for one in members}
+    for finding in findings:
+        by_machine.setdefault(finding.machine, []).append(finding)
+    clocks = {one.name: _section(one, "clock", CLOCK) for one in read}
+    report = {
+        "schema_version": SCHEMA_VERSION,
+        **_sum(findings),
+        "machines": [{
+            "machine": one.name, "address": str(one.record.get("address") or one.name), "roles": list(one.roles),
+            **_sum(by_machine[one.name]), "clock": clocks.get(one.name)} for one in members],
+        "findings": [finding.as_dict() for found in by_machine.values() for finding in found],
+        "skipped": left_out,
+        "waivers": states,
+        "needs": {role: settings.as_given(need) for role, need in known.items()},
+        "fit": fit(read, known, common),
+        "not_reached": [
+            {"machine": one.name, "peer": call["machine"], "port": call["port"], "outcome": call["outcome"], "of": of}
+            for one in read for of in ("reach", "edges") for call in (_section(one, of, TRIED) or {"not_open": ()})["not_open"]],
+    }
     # Names and texts may still be of Ansible's own kinds of text; a report is plain.
     plain: dict[str, t.Any] = json.loads(json.dumps(report))
     return plain
 
 
+def skipped(ids: Sequence[str], only: t.Collection[str], skip: t.Collection[str]) -> list[str]:
+    """Those of the checks that are left out; the login is always looked at, since without it nothing is known."""
+    return [check for check in ids if check != "login" and (check in skip or only and check not in only)]
+
+
+def _own(
+    own_checks: Sequence[custom.Check], members: Sequence[Member], read: Sequence[Member], left_out: t.Container[str],
+) -> list[Finding]:
+    """What the user's own checks say: of each machine that was read, and of all records."""
+    found = []
+    for check in own_checks:
+        if check["check"] in left_out:
+            continue
+        if check["scope"] == "all":
+            machine, verdict = custom.compare(check, [one.record for one in members if custom.is_about(check, one.roles)])
+            found.append(Finding(machine, check["check"], *verdict))
+        else:
+            asked = [one for one in read if custom.is_about(check, one.roles)]
+            found += [Finding(one.name, check["check"], *custom.judge(check, one.record)) for one in asked]
+    return found
+
+
+def _section(one: Member, name: str, shape: t.Any) -> t.Any:
+    """A section for a picture; None where there is none to draw."""
+    try:
+        found = section(one.record, name, shape)
+    except Unmeasured:
+        return None
+    return {key: found[key] for key in shape}
+
+
 def _sum(findings: Sequence[Finding]) -> dict[str, t.Any]:
-    counts = Counter(finding.level for finding in findings)
-    return {"worst": str(max(counts, default=Level.OK)), "counts": {str(level): counts[level] for level in Level}}
+    """What counts, and how many do not, since they are waived."""
+    counting = [finding.level for finding in findings if not finding.waived]
+    counts = Counter(counting)
+    return {"worst": str(max(counting, default=Level.OK)), "counts": {str(level): counts[level] for level in Level},
+            "waived": len(findings) - len(counting)}
 
 
 def _checked(records: t.Any) -> Sequence[Mapping[str, t.Any]]:

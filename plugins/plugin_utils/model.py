@@ -41,9 +41,11 @@ class Finding(t.NamedTuple):
     level: Level
     detail: str
     fix: str
+    waived: Mapping[str, t.Any] | None = None  # reason and until, where somebody has decided to live with it
 
     def as_dict(self) -> dict[str, t.Any]:
-        return {**self._asdict(), "level": str(self.level)}
+        told = {**self._asdict(), "level": str(self.level)}
+        return told if self.waived else {key: value for key, value in told.items() if key != "waived"}
 
 
 def ok(detail: str) -> Verdict:

@@ -18,7 +18,7 @@ OF_THE_MODULE = (
     "silent_mounts", "time_sync", "listening", "internet", "reach", "libc", "identity", "names",
 )
 SECTIONS = (*OF_THE_MODULE, "clock")  # every section of a record that is either there or unmeasured
-ON_REQUEST = ("stand_ins",)
+ON_REQUEST = ("facts", "stand_ins")
 
 BY_ANSIBLE = ("changed", "failed", "warnings", "deprecations", "exception")  # put into any result, depending on the version
 

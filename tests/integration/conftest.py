@@ -32,8 +32,10 @@ class Outcome:
     folder: Path  # ansible-runner's
 
     def steady(self):
-        """The report without what differs from run to run: how closely a clock could be told, and how long a way takes."""
-        return json.loads(re.sub(r"\d+\.(\d{3} s|\d ms)", lambda found: f"# {found[1].split()[1]}", json.dumps(self.report)))
+        """The report without what differs from run to run: when it was made, how closely a clock could be told, how long a way takes."""
+        report = json.loads(re.sub(r"\d+\.(\d{3} s|\d ms)", lambda found: f"# {found[1].split()[1]}", json.dumps(self.report)))
+        machines = [{**machine, "clock": sorted(machine["clock"] or ())} for machine in report["machines"]]
+        return {**report, "machines": machines, "about": sorted(report["about"])}
 
     def records(self):
         """machine -> what the probe returned for it."""

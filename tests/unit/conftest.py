@@ -54,9 +54,9 @@ def asked():
 
     def make(*roles, machines=3, **changed):
         given = {
-            "need": together(settings.NEEDS[role] for role in roles),
-            "systems": settings.SYSTEMS,
-            "architectures": settings.ARCHITECTURES,
+            "need": together(settings.profile().needs[role] for role in roles),
+            "systems": settings.profile().systems,
+            "architectures": settings.profile().architectures,
             "limits": settings.LIMITS,
             "machines": machines,
         }
@@ -86,4 +86,4 @@ ROLES_BY_NAME = {"db": "database", "w": "etcd_witness", "cp": "control_plane", "
 
 def member(name, record):
     roles = (ROLES_BY_NAME[name.rstrip("0123456789")],)
-    return Member(name, roles, together(settings.NEEDS[role] for role in roles), record)
+    return Member(name, roles, together(settings.profile().needs[role] for role in roles), record)

@@ -67,26 +67,40 @@ BETWEEN: tuple[t.Any, ...] = (
     alike,
     latency,
 )
+# What decides whether a role fits on a machine, and all that these may look at for it.
+ROOM = (cpus, memory, limits, disk)
+ROOM_SECTIONS = ("cpus", "memory_mb", "serves", "confinement", "disks", "unmeasured")
+# What one check alone looks at and that costs the machine or others something: where the check is skipped, it is not looked at.
+ONLY_FOR = {
+    sudo.ID: "sudo",
+    apt_ready.ID: "package_locks",
+    time_sync.ID: "time_sync",
+    internet.ID: "internet",
+    network.ID: "reach",
+    names.ID: "names",
+}
 IDS = tuple(check.ID for check in (login, *AFTER_LOGIN, *BETWEEN))
 
 
-def judge(record: Mapping[str, t.Any], asked: Asked) -> list[Finding]:
-    """Every check's finding on one machine."""
+def judge(record: Mapping[str, t.Any], asked: Asked, left_out: t.Container[str] = ()) -> list[Finding]:
+    """Every check's finding on one machine, but of those whose ids are left out."""
     machine = str(record["machine"])
     findings = [Finding(machine, login.ID, *login.judge(record, asked))]
     if findings[0].level == Level.FAIL:
         return findings
     for check in AFTER_LOGIN:
-        verdict = _judge(check, record, asked)
+        verdict = None if check.ID in left_out else verdict_of(check, record, asked)
         if verdict:
             findings.append(Finding(machine, check.ID, *verdict))
     return findings
 
 
-def compare(group: Group) -> list[Finding]:
-    """Every finding of the checks between machines; none where there is nothing to compare."""
+def compare(group: Group, left_out: t.Container[str] = ()) -> list[Finding]:
+    """Every finding of the checks between machines, but of those left out; none where there is nothing to compare."""
     findings = []
     for check in BETWEEN:
+        if check.ID in left_out:
+            continue
         try:
             findings += [Finding(machine, check.ID, *verdict) for machine, verdict in check.compare(group)]
         except Exception as error:  # as below
@@ -94,7 +108,7 @@ def compare(group: Group) -> list[Finding]:
     return findings
 
 
-def _judge(check: t.Any, record: Mapping[str, t.Any], asked: Asked) -> Verdict | None:
+def verdict_of(check: t.Any, record: Mapping[str, t.Any], asked: Asked) -> Verdict | None:
     try:
         verdict: Verdict | None = check.judge(record, asked)
         return verdict

@@ -21,7 +21,7 @@ CHECK_WIDTH = 13  # the longest id (architecture) and a space
 Line = tuple[str | None, str]  # the level whose colour it takes, and the text
 
 
-def lines(report: dict[str, t.Any], width: int = 80, everything: bool = False) -> Iterable[Line]:
+def lines(report: dict[str, t.Any], width: int = 80, everything: bool = False, fit: bool = False) -> Iterable[Line]:
     """What to show, line by line. With ``everything`` each ok is told too."""
     width = max(60, min(width, 140))
     yield None, ""

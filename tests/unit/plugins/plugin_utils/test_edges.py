@@ -20,11 +20,11 @@ ALL = (DB1, DB2, W, CP, N)
     (machine("both", "node", "control_plane"), machine("all", "control_plane", "database"), (5432, 7443)),
 ])
 def test_who_needs_which_port_of_whom(caller, callee, ports):
-    assert Edges(ALL, settings.NEEDS).ports(caller, callee) == ports
+    assert Edges(ALL, settings.profile().needs).ports(caller, callee) == ports
 
 
 def test_calls_and_callers_are_the_same_edges():
-    edges = Edges(ALL, settings.NEEDS)
+    edges = Edges(ALL, settings.profile().needs)
     calls = {(me["machine"], other["machine"], port) for me in ALL for other, port in edges.calls(me)}
     callers = {(other["machine"], me["machine"], port) for me in ALL for port, others in edges.callers(me).items() for other in others}
     assert calls == callers
@@ -36,7 +36,7 @@ def test_calls_and_callers_are_the_same_edges():
     ([machine("x"), DB1], False),
 ])
 def test_whether_there_is_anything_to_try(machines, there):
-    assert Edges(machines, settings.NEEDS).any() is there
+    assert Edges(machines, settings.profile().needs).any() is there
 
 
 def test_some_by_lot_and_all_that_are_needed():

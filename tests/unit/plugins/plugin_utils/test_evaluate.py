@@ -18,8 +18,9 @@ def test_a_whole_report(record):
         "counts": {"ok": 15, "warn": 1, "fail": 2},
         "machines": [
             {"machine": "db1", "address": "10.0.0.5", "roles": ["database"], "worst": "fail",
-             "counts": {"ok": 14, "warn": 1, "fail": 1}},
-            {"machine": "n1", "address": "10.0.0.6", "roles": [], "worst": "fail", "counts": {"ok": 0, "warn": 0, "fail": 1}},
+             "counts": {"ok": 14, "warn": 1, "fail": 1}, "waived": 0, "clock": {"offset_s": 0.003, "error_s": 0.008}},
+            {"machine": "n1", "address": "10.0.0.6", "roles": [], "worst": "fail", "counts": {"ok": 0, "warn": 0, "fail": 1}, "waived": 0,
+             "clock": None},
         ],
     }
     assert len(report["findings"]) == 18

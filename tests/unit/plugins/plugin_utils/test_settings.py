@@ -6,11 +6,15 @@ import pytest
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Need
 
+def needs(given):
+    return settings.needs(given, "preflight_needs", settings.profile().needs)
+
+
 KNOWN = ", ".join(settings.LIMITS)
 
 
 def test_who_reaches_whom_is_put_over_the_defaults_too():
-    changed = settings.needs({"web": {"ports": [80], "reaches": {"database": ["5432"], "web": [80]}}, "database": {"ports": [5432]}})
+    changed = needs({"web": {"ports": [80], "reaches": {"database": ["5432"], "web": [80]}}, "database": {"ports": [5432]}})
     assert changed["web"].reaches == (("database", 5432), ("web", 80))
     # What a role no longer listens on, none has to reach.
     assert changed["database"].reaches == (("database", 5432), ("etcd_witness", 2379), ("etcd_witness", 2380))
@@ -18,29 +22,29 @@ def test_who_reaches_whom_is_put_over_the_defaults_too():
 
 
 def test_defaults():
-    assert settings.needs(None) == settings.needs({}) == settings.NEEDS
-    assert settings.systems(None) == {"ubuntu": ("22.04", "24.04"), "debian": ("12",)}
-    assert settings.architectures(None) == ("x86_64", "aarch64")
+    assert needs(None) == needs({}) == settings.profile().needs
+    assert settings.profile().systems == {"ubuntu": ("22.04", "24.04"), "debian": ("12",)}
+    assert settings.profile().architectures == ("x86_64", "aarch64")
     assert settings.limits(None) == settings.limits({}) == settings.LIMITS
-    assert settings.roles(None, ["all", "node", "database"], settings.NEEDS, "roles") == ("database", "node")
+    assert settings.roles(None, ["all", "node", "database"], settings.profile().needs, "roles") == ("database", "node")
     assert settings.serves(None, "serves") == []
     assert settings.port(None, "port") == 22
     assert settings.folder(None, "dir") is settings.folder("", "dir") is None
 
 
 def test_what_is_given_is_put_over_the_defaults():
-    changed = settings.needs({"database": {"disk_gb": "100"}, "cache": {"ports": [6379]}})
-    assert changed["database"] == dataclasses.replace(settings.NEEDS["database"], disk_gb=100)
+    changed = needs({"database": {"disk_gb": "100"}, "cache": {"ports": [6379]}})
+    assert changed["database"] == dataclasses.replace(settings.profile().needs["database"], disk_gb=100)
     assert changed["cache"] == Need(ports=(6379,))
-    assert changed["node"] == settings.NEEDS["node"]
+    assert changed["node"] == settings.profile().needs["node"]
     assert settings.limits({"clock_warn_s": "0.5"}) == {**settings.LIMITS, "clock_warn_s": 0.5}
 
 
 def test_what_is_given_is_kept_whole():
     assert settings.systems({"debian": [12, "13"]}) == {"debian": ("12", "13")}
-    assert settings.roles("node", [], settings.NEEDS, "roles") == ("node",)
-    assert settings.roles([], ["node"], settings.NEEDS, "roles") == ()
-    assert settings.roles(["node", "node"], [], settings.NEEDS, "roles") == ("node",)
+    assert settings.roles("node", [], settings.profile().needs, "roles") == ("node",)
+    assert settings.roles([], ["node"], settings.profile().needs, "roles") == ()
+    assert settings.roles(["node", "node"], [], settings.profile().needs, "roles") == ("node",)
     assert settings.serves([{"name": "m", "memory_mb": 5}], "serves") == [{"name": "m", "memory_mb": 5}]
     assert settings.urls(["https://a.b:8443/x"]) == ("https://a.b:8443/x",)
     assert settings.port("2222", "port") == 2222
@@ -61,23 +65,23 @@ ADDRESS = "it must be a host name or an IP address, without a port."
 
 
 @pytest.mark.parametrize(("check", "given", "message"), [
-    (settings.needs, 5, "preflight_needs is 5: it must be a mapping of role ids to what each needs."),
-    (settings.needs, {"node": 5}, "preflight_needs.node is 5: it must be a mapping with some of cpus, memory_mb, disk_gb, ports, reaches."),
-    (settings.needs, {"node": {"disk_gb": -1}}, f"preflight_needs.node.disk_gb is -1: {FIGURE}"),
-    (settings.needs, {"node": {"disk_gb": True}}, f"preflight_needs.node.disk_gb is True: {FIGURE}"),
-    (settings.needs, {"node": {"disk_gb": 1.5}}, f"preflight_needs.node.disk_gb is 1.5: {FIGURE}"),
-    (settings.needs, {"node": {"disk_gb": "x" * 99}}, f"preflight_needs.node.disk_gb is '{'x' * 76}...: {FIGURE}"),
-    (settings.needs, {"node": {"ports": [0]}}, f"preflight_needs.node.ports is [0]: {PORTS}"),
-    (settings.needs, {"node": {"ports": 80}}, f"preflight_needs.node.ports is 80: {PORTS}"),
-    (settings.needs, {"node": {"disk": 5}},
+    (needs, 5, "preflight_needs is 5: it must be a mapping of role ids to what each needs."),
+    (needs, {"node": 5}, "preflight_needs.node is 5: it must be a mapping with some of cpus, memory_mb, disk_gb, ports, reaches."),
+    (needs, {"node": {"disk_gb": -1}}, f"preflight_needs.node.disk_gb is -1: {FIGURE}"),
+    (needs, {"node": {"disk_gb": True}}, f"preflight_needs.node.disk_gb is True: {FIGURE}"),
+    (needs, {"node": {"disk_gb": 1.5}}, f"preflight_needs.node.disk_gb is 1.5: {FIGURE}"),
+    (needs, {"node": {"disk_gb": "x" * 99}}, f"preflight_needs.node.disk_gb is '{'x' * 76}...: {FIGURE}"),
+    (needs, {"node": {"ports": [0]}}, f"preflight_needs.node.ports is [0]: {PORTS}"),
+    (needs, {"node": {"ports": 80}}, f"preflight_needs.node.ports is 80: {PORTS}"),
+    (needs, {"node": {"disk": 5}},
      "preflight_needs.node key is 'disk': the known ones are cpus, memory_mb, disk_gb, ports, reaches."),
-    (settings.needs, {"node": {"reaches": {"node": [22]}}}, "preflight_needs.node.reaches.node is [22]: that role does not listen on it."),
-    (settings.needs, {"node": {"reaches": {"nobody": [22]}}},
+    (needs, {"node": {"reaches": {"node": [22]}}}, "preflight_needs.node.reaches.node is [22]: that role does not listen on it."),
+    (needs, {"node": {"reaches": {"nobody": [22]}}},
      "preflight_needs.node.reaches.nobody is [22]: that role does not listen on it."),
-    (settings.needs, {"node": {"reaches": {"database": 5432}}}, f"preflight_needs.node.reaches.database is 5432: {PORTS}"),
-    (settings.needs, {"node": {"reaches": [22]}},
+    (needs, {"node": {"reaches": {"database": 5432}}}, f"preflight_needs.node.reaches.database is 5432: {PORTS}"),
+    (needs, {"node": {"reaches": [22]}},
      "preflight_needs.node.reaches is [22]: it must be a mapping of role ids to lists of their ports."),
-    (settings.needs, {"a b": {}}, "preflight_needs key is 'a b': a role id consists of letters, digits and underscores."),
+    (needs, {"a b": {}}, "preflight_needs key is 'a b': a role id consists of letters, digits and underscores."),
     (settings.systems, ["debian"], "preflight_systems is ['debian']: it must be a mapping of os-release IDs to lists of VERSION_IDs."),
     (settings.systems, {"ubuntu": [22.04]}, f"preflight_systems.ubuntu is [22.04]: {VERSIONS}"),
     (settings.systems, {"ubuntu": "22.04"}, f"preflight_systems.ubuntu is '22.04': {VERSIONS}"),
@@ -125,7 +129,7 @@ def test_what_can_not_be_used_of_one_machine(check, given, message):
 
 def test_every_problem_is_told_at_once():
     with pytest.raises(settings.SettingsError) as problem:
-        settings.needs({"node": {"cpus": -1, "disk": 5}, "database": {"ports": "x"}})
+        needs({"node": {"cpus": -1, "disk": 5}, "database": {"ports": "x"}})
     assert str(problem.value).splitlines() == [
         f"preflight_needs.node.cpus is -1: {FIGURE}",
         "preflight_needs.node key is 'disk': the known ones are cpus, memory_mb, disk_gb, ports, reaches.",

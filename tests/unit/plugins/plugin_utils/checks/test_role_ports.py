@@ -10,7 +10,7 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Group
 
 def machine(name, role, edges=(), stand_ins=None, **more):
     """``edges`` are the calls that did not get through, as (machine, port, outcome); or the whole section; or None."""
-    need = together([settings.NEEDS[role]])
+    need = together([settings.profile().needs[role]])
     opened = {"pid": 5, "open": list(need.ports), "held": [], "not_opened": [], **(stand_ins or {})}
     record = {"machine": name, "stand_ins": opened, "edges": edges, "unmeasured": {}, **more}
     return Member(name, (role,), need, {key: value for key, value in record.items() if value is not None})
@@ -18,7 +18,7 @@ def machine(name, role, edges=(), stand_ins=None, **more):
 
 def compare(*members):
     """With what each machine tried worked out as it is before it is tried."""
-    edges = Edges([{"machine": member.name, "roles": member.roles} for member in members], settings.NEEDS)
+    edges = Edges([{"machine": member.name, "roles": member.roles} for member in members], settings.profile().needs)
     there = {member.name: (member.record.get("batch"), stand_ins_of(member.record)) for member in members}
     for member, me in zip(members, edges.machines, strict=True):
         if isinstance(member.record.get("edges"), (tuple, list)):

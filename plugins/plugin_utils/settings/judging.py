@@ -1,0 +1,112 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""What a user changes of how machines are judged: waivers, checks left out, checks of their own. Pure."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import typing as t
+from collections.abc import Mapping, Sequence
+
+from .. import custom
+from ..waivers import NEVER as NOT_WAIVED
+from .values import Problems, is_list, texts
+
+# The keys of a check of the user's own, with what they are where they are not given.
+CUSTOM: dict[str, t.Any] = {"check": "", "expect": "", "scope": "machine", "roles": (), "level": "fail", "detail": "", "fix": ""}
+CHECK_ID = re.compile(r"[a-z][a-z0-9_]*")
+
+
+def waivers(given: t.Any, name: str = "preflight_waivers") -> list[dict[str, t.Any]]:
+    """What somebody has decided to live with: a list of check, machine (a list of patterns), reason, until (a day or None)."""
+    problems = Problems()
+    if given is not None and not is_list(given):
+        problems.add(name, given, "it must be a list of check, machine, reason and until.")
+        problems.stop()
+    found = []
+    for number, waiver in enumerate(given or ()):
+        where = f"{name}[{number}]"
+        if not isinstance(waiver, Mapping):
+            problems.add(where, waiver, "it must be a mapping of check, machine, reason and until.")
+            continue
+        for key in set(waiver).difference(("check", "machine", "reason", "until")):
+            problems.add(f"{where} key", key, "the known ones are check, machine, reason, until.")
+        check, given_to, reason, until = (waiver.get(key) for key in ("check", "machine", "reason", "until"))
+        if not isinstance(check, str) or not CHECK_ID.fullmatch(check):
+            problems.add(f"{where}.check", check, "it must be the id of a check, as the report has it.")
+        elif check in NOT_WAIVED:
+            problems.add(f"{where}.check", check, "this one can not be waived.")
+        machine: t.Any = ["*"] if given_to is None else [given_to] if isinstance(given_to, str) else given_to
+        if not is_list(machine) or not machine or not all(isinstance(pattern, str) and pattern.strip() for pattern in machine):
+            problems.add(f"{where}.machine", machine, "it must be a machine's name or a pattern such as db*, or a list of them.")
+        if not isinstance(reason, str) or not reason.strip():
+            problems.add(f"{where}.reason", reason, "it must say why this can be lived with.")
+        day = until.isoformat()[:10] if isinstance(until, datetime.date) else until
+        if day is not None and not _is_day(day):
+            problems.add(f"{where}.until", until, "it must be a day such as 2027-01-31, the last on which the waiver holds.")
+        found.append({"check": check, "machine": machine, "reason": reason, "until": day})
+    problems.stop()
+    return [{**waiver, "check": str(waiver["check"]), "machine": [str(pattern) for pattern in waiver["machine"]],
+             "reason": str(waiver["reason"]).strip(), "until": waiver["until"] and str(waiver["until"])} for waiver in found]
+
+
+def _is_day(text: t.Any) -> bool:
+    try:
+        return isinstance(text, str) and datetime.date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
+
+
+def check_ids(given: t.Any, known: Sequence[str], name: str) -> tuple[str, ...]:
+    """Ids of checks, all of them known ones."""
+    problems = Problems()
+    ids = texts([given] if isinstance(given, str) and given.strip() else given, (), name)
+    for check in ids:
+        if check not in known:
+            problems.add(name, check, f"the known checks are {', '.join(known)}.")
+        elif check == "login" and name.endswith("skip"):
+            problems.add(name, check, "this one can not be skipped.")
+    problems.stop()
+    return tuple(dict.fromkeys(ids))
+
+
+def custom_checks(
+    given: t.Any, roles: t.Iterable[str], taken: t.Container[str], name: str = "preflight_custom_checks",
+) -> list[dict[str, t.Any]]:
+    """Checks of the user's own, whole and compiled: check, scope, roles, expect, level, detail, fix."""
+    problems, roles = Problems(), list(roles)
+    if given is not None and not is_list(given):
+        problems.add(name, given, "it must be a list of checks.")
+        problems.stop()
+    found: list[dict[str, t.Any]] = []
+    for number, check in enumerate(given or ()):
+        where = f"{name}[{number}]"
+        if not isinstance(check, Mapping):
+            problems.add(where, check, "it must be a mapping of check, expect, fix and, if need be, roles, scope, level, detail.")
+            continue
+        for key in set(check).difference(CUSTOM):
+            problems.add(f"{where} key", key, f"the known ones are {', '.join(CUSTOM)}.")
+        whole = {**CUSTOM, **{key: check[key] for key in CUSTOM if check.get(key) is not None}}
+        for key in ("check", "expect", "detail", "fix"):
+            if not isinstance(whole[key], str) or not (whole[key].strip() or key == "detail"):
+                problems.add(f"{where}.{key}", whole[key], "it must be a text.")
+        if isinstance(whole["check"], str) and whole["check"].strip():
+            if not CHECK_ID.fullmatch(whole["check"]):
+                problems.add(f"{where}.check", whole["check"], "an id consists of small letters, digits and underscores.")
+            elif whole["check"] in taken or any(whole["check"] == other["check"] for other in found):
+                problems.add(f"{where}.check", whole["check"], "another check has this id.")
+        whole["roles"] = [whole["roles"]] if isinstance(whole["roles"], str) else whole["roles"]
+        if not is_list(whole["roles"]) or not all(role in roles for role in whole["roles"]):
+            problems.add(f"{where}.roles", whole["roles"], f"it must be a list of role ids; the known ones are {', '.join(roles)}.")
+        for key, allowed in (("scope", custom.SCOPES), ("level", tuple(custom.LEVELS))):
+            if whole[key] not in allowed:
+                problems.add(f"{where}.{key}", whole[key], f"it must be one of {', '.join(allowed)}.")
+        for key, understand in (("expect", custom.compiled), ("detail", custom.parts), ("fix", custom.parts)):
+            try:
+                if isinstance(whole[key], str) and whole[key].strip():
+                    understand(str(whole[key]))
+            except custom.ExpressionError as problem:
+                problems.add(f"{where}.{key}", whole[key], f"{problem}.")
+        found.append(whole)
+    problems.stop()
+    return [{**{key: str(value) for key, value in check.items()}, "roles": [str(role) for role in check["roles"]]} for check in found]

@@ -1,0 +1,82 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""What may differ from machine to machine. Pure."""
+
+from __future__ import annotations
+
+import ipaddress
+import typing as t
+from collections.abc import Mapping
+
+from .values import Problems, is_list, whole
+
+
+def roles(given: t.Any, groups: t.Iterable[str], known: t.Iterable[str], name: str) -> tuple[str, ...]:
+    """One machine's role ids: the ``given`` ones, or else those of its ``groups`` that are role ids."""
+    known = list(known)
+    if given is None:
+        return tuple(role for role in known if role in set(groups))
+    given = [given] if isinstance(given, str) and given.strip() else given
+    problems = Problems()
+    allowed = f"the known role ids are {', '.join(known)}."
+    if not is_list(given):
+        problems.add(name, given, f"it must be a list of role ids; {allowed}")
+        problems.stop()
+    for role in given:
+        if role not in known:
+            problems.add(name, role, allowed)
+    problems.stop()
+    return tuple(dict.fromkeys(str(role) for role in given))
+
+
+def serves(given: t.Any, name: str) -> list[dict[str, t.Any]]:
+    """The models that one machine will serve: a list of name and memory_mb."""
+    problems = Problems()
+    allowed = "each model needs a name and memory_mb, a whole number, and nothing else."
+    if given is None:
+        return []
+    if not is_list(given):
+        problems.add(name, given, f"it must be a list; {allowed}")
+        problems.stop()
+    models = []
+    for model in given:
+        if (not isinstance(model, Mapping) or set(model) != {"name", "memory_mb"} or whole(model["memory_mb"]) is None
+                or not isinstance(model["name"], str) or not model["name"].strip()):
+            known = ("name", "memory_mb")
+            shown = {key: value if key in known else "***" for key, value in model.items()} if isinstance(model, Mapping) else model
+            problems.add(name, shown, allowed)
+        else:
+            models.append({"name": str(model["name"]), "memory_mb": whole(model["memory_mb"])})
+    problems.stop()
+    return models
+
+
+def address(given: t.Any, name: str) -> str:
+    """How the other machines reach this one: a name or an IP address, without brackets and port."""
+    problems = Problems()
+    text = str(given).strip() if isinstance(given, str) else ""
+    if text.startswith("[") and text.endswith("]"):
+        text = text[1:-1]
+    if not text or any(c.isspace() or c in "/@[]" for c in text) or ":" in text and not _is_ip(text):
+        problems.add(name, given, "it must be a host name or an IP address, without a port.")
+        problems.stop()
+    return text
+
+
+def _is_ip(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text.split("%", 1)[0])
+    except ValueError:
+        return False
+    return True
+
+
+def port(given: t.Any, name: str) -> int:
+    """A machine's SSH port; 22 where none is given."""
+    if given is None:
+        return 22
+    number = whole(given)
+    if number is None or not 1 <= number <= 65535:
+        problems = Problems()
+        problems.add(name, given, "it must be a port number from 1 to 65535.")
+        problems.stop()
+    return t.cast(int, number)

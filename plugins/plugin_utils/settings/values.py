@@ -1,0 +1,96 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""The plain values of settings, and the one error that lists all that is wrong with them. Pure."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+import urllib.parse
+from collections.abc import Sequence
+
+
+class SettingsError(ValueError):
+    """Something that a user gave can't be used; the message lists every problem, a line each."""
+
+
+class Problems(list[str]):
+    def add(self, name: str, value: t.Any, allowed: str) -> None:
+        self.append(f"{name} is {shown(value)}: {allowed}")
+
+    def stop(self) -> None:
+        if self:
+            raise SettingsError("\n".join(self))
+
+
+def shown(value: t.Any) -> str:
+    """A value as it may be printed: what stands where an address has its password, and what follows its question mark, may be secret."""
+    text = repr(str(value) if isinstance(value, str) else value)
+    text = re.sub(r"\?[^\s'\"]*", "?***", re.sub(r"[^\s'\"/]+@", "***@", text))
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def whole(value: t.Any) -> int | None:
+    """A whole number, 0 or more, also where a template made text of it; else None."""
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        return int(value)
+    return int(value) if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def is_list(value: t.Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
+
+
+def texts(given: t.Any, default: Sequence[str], name: str) -> tuple[str, ...]:
+    """A list of texts, none of them empty, instead of ``default``."""
+    if given is None:
+        return tuple(default)
+    if not is_list(given) or not all(isinstance(item, str) and item.strip() for item in given):
+        problems = Problems()
+        problems.add(name, given, "it must be a list of texts.")
+        problems.stop()
+    return tuple(str(item) for item in given)
+
+
+def choice(given: t.Any, allowed: Sequence[str], name: str) -> str:
+    if not isinstance(given, str) or given not in allowed:
+        problems = Problems()
+        problems.add(name, given, f"it must be one of {', '.join(allowed)}.")
+        problems.stop()
+    return str(given)
+
+
+def yes_or_no(given: t.Any, default: bool, name: str) -> bool:
+    """Also where a template or the command line made text of it."""
+    known = {"true": True, "yes": True, "false": False, "no": False}
+    found = default if given is None else known.get(given.strip().lower()) if isinstance(given, str) else given
+    if not isinstance(found, bool):
+        problems = Problems()
+        problems.add(name, given, "it must be true or false.")
+        problems.stop()
+    return t.cast(bool, found)
+
+
+def folder(given: t.Any, name: str) -> str | None:
+    if given is not None and (not isinstance(given, str) or "\0" in given):
+        problems = Problems()
+        problems.add(name, given, "it must be the path of a folder on the controller.")
+        problems.stop()
+    return str(given) if given else None
+
+
+def urls(given: t.Any, name: str = "preflight_internet_urls") -> tuple[str, ...]:
+    """Addresses of web servers, http or https."""
+    problems = Problems()
+    found = texts(given, (), name)
+    for url in found:
+        try:
+            parts = urllib.parse.urlsplit(url)
+            # No password: addresses are shown in reports.
+            usable = (parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+                      and "@" not in parts.netloc and not any(char.isspace() for char in url))
+        except ValueError:
+            usable = False
+        if not usable:
+            problems.add(name, url, "each must be the address of a web server without a password, such as http://deb.debian.org/.")
+    problems.stop()
+    return found
