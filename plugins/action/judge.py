@@ -30,7 +30,8 @@ class ActionModule(ActionBase):
         if "run" not in plan:
             raise AnsibleActionFail(NO_PLAN)
         now = datetime.datetime.now().astimezone()
-        records, waiting, others, gone = [], [], [], gone_before_the_end(task_vars)
+        records, waiting, others = [], [], []
+        gone = {**gone_before(task_vars, plan), **dict.fromkeys(gone_by_now(task_vars), plan["run"])}
         for machine in plan["machines"]:
             name = machine["machine"]
             if not machine["examined"]:
@@ -50,7 +51,7 @@ class ActionModule(ActionBase):
             else:
                 records.append({**machine, "login": {"ok": False, "reason": NOT_READ, "cause": "not_read"}})
         for record in records:
-            if record["machine"] in gone and isinstance(record.get("stand_ins"), dict):
+            if gone.get(record["machine"]) == record.get("batch", "") and isinstance(record.get("stand_ins"), dict):
                 record["stand_ins"] = {**record["stand_ins"], "gone": True}
         try:
             report = evaluate(
@@ -59,7 +60,7 @@ class ActionModule(ActionBase):
         except (RecordsError, SettingsError) as problem:
             raise AnsibleActionFail(str(problem)) from problem
         return {**report, "about": about(now, ansible_version, plan["profile"]["name"]),
-                "not_examined": waiting, "sampled": plan["sampled"], "changed": False,
+                "not_examined": waiting, "sampled": plan["sampled"], "play": plan["play"], "gone": gone, "changed": False,
                 "_ansible_verbose_override": True}
 
     def _whole_record(self, result: t.Any, task_vars: dict[str, t.Any], name: str) -> dict[str, t.Any]:
@@ -68,7 +69,7 @@ class ActionModule(ActionBase):
         record, calls = {**result["record"], "batch": result["run"]}, left_by(CALLS, task_vars["hostvars"], name)
         if not calls or calls["run"] != result["run"]:
             if "stand_ins" in record:
-                record["unmeasured"] = {**record["unmeasured"], "edges": "it was passed over"}
+                record["unmeasured"] = {**record["unmeasured"], "edges": "the task that does it did not run there"}
         elif "edges" in calls:
             record["edges"] = calls["edges"]
         elif "reason" in calls:
@@ -82,7 +83,13 @@ def own_findings(variables: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     return {own.SECTION: variables[name]} if name in variables else {}
 
 
-def gone_before_the_end(task_vars: dict[str, t.Any]) -> set[str]:
+def gone_before(task_vars: dict[str, t.Any], plan: dict[str, t.Any]) -> dict[str, str]:
+    """What was found so in the batches of this play before: machine -> the run in which it was."""
+    earlier = task_vars.get("preflight_report")
+    return dict(earlier.get("gone") or {}) if isinstance(earlier, dict) and earlier.get("play") == plan["play"] else {}
+
+
+def gone_by_now(task_vars: dict[str, t.Any]) -> set[str]:
     """The machines whose stand-ins were to be closed, and were there no more: whoever was refused there may have come too late."""
     closed = task_vars.get(CLOSED)
     results = closed.get("results") or () if isinstance(closed, dict) else ()

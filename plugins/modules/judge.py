@@ -58,6 +58,14 @@ not_examined:
   elements: dict
   returned: success
   sample: [{machine: db2, why: limit}]
+play:
+  description: The mark of the play, as the plan has it.
+  type: str
+  returned: success
+gone:
+  description: The machines whose stand-ins had ended before all had called, each with the mark of the run; for later batches.
+  type: dict
+  returned: success
 sampled:
   description: How the peers were drawn that each machine tried.
   type: dict

@@ -49,8 +49,8 @@ def compare(group: Group) -> list[Told]:
 
 
 def _lost(asked: Sequence[Member]) -> list[Told]:
-    """Those that could be read, and could not be logged in to when the ports were tried."""
-    return [(member.name, fail(f"was read, but not logged in to any more when the ports were tried: {_reason(member)}", FIX_LOST))
+    """Those that could be read, and did not try the ports after that: mostly since they could not be logged in to any more."""
+    return [(member.name, fail(f"was read, but could not try the ports that it needs: {_reason(member)}", FIX_LOST))
             for member in asked if _is_unmeasured(member, "edges")]
 
 
@@ -148,7 +148,7 @@ def _untried(outcome: str, port: int, stand_ins: t.Any) -> str | None:
     if outcome == "refused" and port in stand_ins["held"]:
         return "what listens on it does so for some callers only"
     if outcome == "refused" and stand_ins.get("gone"):
-        return "its stand-in had ended before it was called"
+        return "its stand-in had ended before it was called (logind's KillUserProcesses=yes does that, and stand_in_s)"
     return None
 
 

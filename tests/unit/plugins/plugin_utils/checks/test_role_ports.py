@@ -75,7 +75,8 @@ def test_one_that_gets_nowhere_is_told_once():
     ({"open": [2379, 2380, 8008], "held": [5432]}, "refused",
      warn("could not be tried: 5432 from db1: what listens on it does so for some callers only", role_ports.FIX_UNTRIED)),
     ({"gone": True}, "refused",
-     warn("could not be tried: 5432 from db1: its stand-in had ended before it was called", role_ports.FIX_UNTRIED)),
+     warn("could not be tried: 5432 from db1: its stand-in had ended before it was called (logind's KillUserProcesses=yes does that, and "
+          "stand_in_s)", role_ports.FIX_UNTRIED)),
     ({}, "other_run", warn("could not be tried: 5432 from db1: another preflight is at it", role_ports.FIX_UNTRIED)),
     ({}, "no_word", warn("could not be tried: 5432 from db1: the connection is made, but nothing answers on it", role_ports.FIX_UNTRIED)),
     ({"open": [2379, 2380, 8008], "held": [5432]}, "timeout",
@@ -92,7 +93,7 @@ def test_what_could_not_be_tried_is_no_failure(stand_ins, outcome, verdict):
 def test_a_machine_that_was_lost_between_the_tasks_is_a_finding():
     lost = machine("db2", "database", edges=None, unmeasured={"edges": "Connection timed out"})
     assert compare(machine("db1", "database"), lost)[0] == (
-        "db2", fail("was read, but not logged in to any more when the ports were tried: Connection timed out", role_ports.FIX_LOST))
+        "db2", fail("was read, but could not try the ports that it needs: Connection timed out", role_ports.FIX_LOST))
 
 
 def test_junk_is_no_pass():
