@@ -40,6 +40,7 @@ class ActionModule(ActionBase):
         self._read_arguments()
         self._prepare_connection()
         self._facts: dict[str, t.Any] = {}
+        self._searched_again = False
         self._end = time.monotonic() + self._limits["machine_s"]
         try:
             self._read_with_patience()
@@ -158,10 +159,19 @@ class ActionModule(ActionBase):
                 except Exception as problem:
                     self._look_closer(problem)
             except Exception as problem:
-                if login.cause_of(text_of(problem)) != "dropped":
+                if login.cause_of(text_of(problem)) != "dropped" and not self._searches_python_again(problem):
                     raise
             time.sleep(self._left(pause * random.uniform(0.5, 1.5)))
         return self._read_machine()
+
+    def _searches_python_again(self, problem: Exception) -> bool:
+        """Once, where the Python that Ansible found is none: it takes a search that was cut short for one that found nothing."""
+        key, self._discovered_interpreter_key = self._discovered_interpreter_key, None
+        if self._searched_again or not key or login.cause_of(text_of(problem)) != "python":
+            return False
+        self._searched_again = True
+        self._vars["ansible_facts"].pop(key, None)
+        return True
 
     def _read_machine(self) -> None:
         # By the monotonic clock, so that a step of the controller's own clock meanwhile is not taken for the machine's.

@@ -66,6 +66,14 @@ for number in range(100):
 """
 
 
+def test_a_search_for_python_that_is_cut_short_is_made_again(make_lab, play):
+    ends_the_first = "[ -e /tmp/once ] || { touch /tmp/once; exit 0; }\n"
+    lab = make_lab({"defaults": {"groups": ["node"]}, "hosts": [{"name": "cut", "files": {"/home/ops/.bashrc": ends_the_first}}]})
+    outcome = play(lab.inventory(), lab)
+    assert [finding for finding in outcome.report["findings"] if finding["level"] != "ok"] == []
+
+
+@pytest.mark.core
 def test_a_login_that_sshd_drops_is_tried_again(make_lab, play):
     lab = make_lab({"defaults": {"groups": ["node"]}, "hosts": [
         {"name": "busy", "vars": {"ansible_port": 2222}, "files": {"/opt/flaky.py": FLAKY}}]})

@@ -88,7 +88,9 @@ def test_turned_off(make_lab, play):
 
 @pytest.mark.parametrize("fault", ["drop", "kill-sshd"])
 def test_a_machine_that_dies_between_the_two_tasks(make_lab, play, fault):
-    lab = make_lab({"defaults": {"cpus": 2}, "hosts": [*DATABASES, *OTHERS]})
+    # One is slow to read, so that there is time between the two tasks on the others.
+    slow = {"name": "n1", "groups": ["node"], "files": {"/usr/local/bin/sudo": {"content": "#!/bin/sh\nsleep 6\n", "mode": "0755"}}}
+    lab = make_lab({"defaults": {"cpus": 2}, "hosts": [*DATABASES, slow]})
     done = threading.Event()
 
     def strike():
