@@ -56,9 +56,10 @@ class ActionModule(ActionBase):
         try:
             report = evaluate(
                 records, limits=plan["limits"], others=others, profile=plan["profile"], custom_checks=plan["custom_checks"],
-                skip=plan["skipped"], waived=plan["waivers"], today=now.date())
+                skip=plan["left_out"], waived=plan["waivers"], today=now.date())
         except (RecordsError, SettingsError) as problem:
             raise AnsibleActionFail(str(problem)) from problem
+        report["left_out"] = report.pop("skipped")  # in a result of Ansible's, skipped has a meaning of its own
         return {**report, "about": about(now, ansible_version, plan["profile"]["name"]),
                 "not_examined": waiting, "sampled": plan["sampled"], "play": plan["play"], "gone": gone, "changed": False,
                 "_ansible_verbose_override": True}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import os
 import typing as t
 import uuid
 
@@ -55,7 +56,10 @@ class ActionModule(ActionBase):
                 problems.setdefault(str(problem), []).extend([machine] if machine else [])
                 return None
 
-        profile = settle(settings.profile, arguments["profile"] or None) or settings.profile()
+        # A file is looked for as the play's own files are, and else from where Ansible was started.
+        profile = settle(settings.profile_file, arguments["profile"] or None, "preflight_profile", (task_vars["playbook_dir"], os.getcwd()))
+        if profile is None:  # what the roles are, and so most of the rest, it alone says
+            return refused(problems)
         needs = settle(settings.needs, arguments["needs"], "preflight_needs", profile.needs) or profile.needs
         changed = {figure: settle(check, arguments[figure], f"preflight_{figure}")
                    for figure, check in (("systems", settings.systems), ("architectures", settings.architectures))
@@ -95,9 +99,7 @@ class ActionModule(ActionBase):
                     settings.urls, own["preflight_internet_urls"], machine=name),
             })
         if problems:
-            told = [f"{problem} ({names(on)})" if on else problem for problem, on in problems.items()]
-            # Not raised: ansible-core 2.16 would put an exception's text before it.
-            return {"failed": True, "changed": False, "msg": "Nothing was read, because:\n" + "\n".join(told)}
+            return refused(problems)
         play, earlier, run = self._task.get_play(), task_vars.get("preflight_plan") or {}, uuid.uuid4().hex
         many = len(machines) > limits["all_pairs"]
         return {
@@ -115,7 +117,7 @@ class ActionModule(ActionBase):
             "limits": limits,
             "custom_checks": custom_checks,
             "gather_subset": list(subset),
-            "skipped": skipped(ids, only, skip),
+            "left_out": skipped(ids, only, skip),  # in a result of Ansible's, skipped has a meaning of its own
             "waivers": waivers,
             "fit": fit,
             "fail_on": fail_on,
@@ -166,6 +168,12 @@ class ActionModule(ActionBase):
         with contextlib.suppress(AnsibleError):  # what can not be worked out is no figure for anybody
             return bool(templar.template(value) != self._templar.template(value))
         return True
+
+
+def refused(problems: dict[str, list[str]]) -> dict[str, t.Any]:
+    """The result that tells them all. Not raised: ansible-core 2.16 would put an exception's text before it."""
+    told = [f"{problem} ({names(on)})" if on else problem for problem, on in problems.items()]
+    return {"failed": True, "changed": False, "msg": "Nothing was read, because:\n" + "\n".join(told)}
 
 
 def is_template(value: t.Any) -> bool:

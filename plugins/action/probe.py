@@ -90,7 +90,7 @@ class ActionModule(ActionBase):
             raise AnsibleActionFail(settings.DELEGATED)
         if plan:
             arguments.update({key: plan[key] for key in ("machines", "limits", "gather_subset")})
-            arguments["skip"] = [section for check, section in ONLY_FOR.items() if check in plan["skipped"]]
+            arguments["skip"] = [section for check, section in ONLY_FOR.items() if check in plan["left_out"]]
         self._run = plan["run"] if plan else ""
         name = str(self._vars.get("inventory_hostname"))
         try:

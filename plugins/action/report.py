@@ -47,6 +47,8 @@ class ActionModule(ActionBase):
             "formats": {"type": "list", "elements": "str", "choices": list(FILES), "default": ["json"]},
         })[1]
         given = arguments["report"]
+        if "left_out" in given:  # as the judge calls it
+            given = {**given, "skipped": given["left_out"]}
         # A registered one also holds what Ansible puts beside it.
         report = {part: given.get(part, MAY.get(part)) for part in ("about", *MAY, *MUST) if part in given or part in MAY}
         missing = [part for part in MUST if part not in report]

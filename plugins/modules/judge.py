@@ -66,6 +66,11 @@ gone:
   description: The machines whose stand-ins had ended before all had called, each with the mark of the run; for later batches.
   type: dict
   returned: success
+left_out:
+  description: The ids of the checks that were left out.
+  type: list
+  elements: str
+  returned: success
 sampled:
   description: How the peers were drawn that each machine tried.
   type: dict

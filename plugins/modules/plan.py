@@ -132,7 +132,7 @@ gather_subset:
   type: list
   elements: str
   returned: success
-skipped:
+left_out:
   description: The ids of the checks that are left out.
   type: list
   elements: str
