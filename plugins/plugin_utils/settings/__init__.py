@@ -11,12 +11,12 @@ from .judging import check_ids, custom_checks, waivers
 from .limits import LIMITS, limits
 from .machine import address, port, roles, serves
 from .needs import architectures, as_given, needs, systems
-from .profile import Profile, profile
+from .profile import Profile, profile, profile_file
 from .values import SettingsError, choice, folder, texts, urls, yes_or_no
 
 __all__ = [
     "LIMITS", "Profile", "SettingsError", "address", "architectures", "as_given", "check_ids", "choice", "custom_checks", "folder",
-    "limits", "needs", "port", "profile", "roles", "serves", "systems", "texts", "urls", "waivers", "yes_or_no",
+    "limits", "needs", "port", "profile", "profile_file", "roles", "serves", "systems", "texts", "urls", "waivers", "yes_or_no",
 ]
 
 NO_PLAN = ("There is no plan to go by, since the task that settles it did not run. Let the play begin with it or before "

@@ -1,25 +1,33 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""What an install asks of its machines, role by role. Pure."""
+"""What an install asks of its machines, role by role. Pure.
+
+Where ``of_profile`` is set, what is given is of a profile and must be as docs/profile.schema.json says: figures are numbers and versions
+are texts, since no template made them, and ``source`` says where they are from.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import re
 import typing as t
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ..model import Need
 from .values import Problems, is_list, texts, whole
 
 ROLE_FIGURES = ("cpus", "memory_mb", "disk_gb")
+ROLE_KEYS = (*ROLE_FIGURES, "ports", "reaches")
+SYSTEM_ID = re.compile(r"[a-z0-9._-]+")
 
 
-def needs(given: t.Any, name: str, default: Mapping[str, Need]) -> dict[str, Need]:
+def needs(given: t.Any, name: str, default: Mapping[str, Need], of_profile: bool = False) -> dict[str, Need]:
     """The ``default`` needs with the ``given`` figures put over them: role id -> figure -> value.
 
     A role that is not among the defaults becomes known by being named; figures it does not name are 0.
     """
     problems = Problems()
     known = dict(default)
+    keys = (*ROLE_KEYS, "source") if of_profile else ROLE_KEYS
     if given is None:
         return known
     if not isinstance(given, Mapping):
@@ -27,42 +35,79 @@ def needs(given: t.Any, name: str, default: Mapping[str, Need]) -> dict[str, Nee
         problems.stop()
     for role, figures in given.items():
         where = f"{name}.{role}"
-        if not isinstance(role, str) or not role.isidentifier():
+        if not _is_role(role, of_profile):
             problems.add(f"{name} key", role, "a role id consists of letters, digits and underscores.")
             continue
         if not isinstance(figures, Mapping):
-            problems.add(where, figures, f"it must be a mapping with some of {', '.join(ROLE_FIGURES)}, ports, reaches.")
+            problems.add(where, figures, f"it must be a mapping with some of {', '.join(keys)}.")
             continue
         changed: dict[str, t.Any] = {}
         for key, value in figures.items():
             if key in ROLE_FIGURES:
-                changed[key] = whole(value)
+                changed[key] = _number(value, of_profile)
                 if changed[key] is None:
                     problems.add(f"{where}.{key}", value, "it must be a whole number, 0 or more.")
             elif key == "ports":
-                changed["ports"] = _ports(value, f"{where}.ports", problems)
+                changed["ports"] = _ports(value, f"{where}.ports", of_profile, problems)
             elif key == "reaches" and isinstance(value, Mapping):
-                changed["reaches"] = tuple(
-                    (str(other), port) for other, ports in value.items() for port in _ports(ports, f"{where}.reaches.{other}", problems))
+                changed["reaches"] = tuple((str(other), port) for other, ports in value.items()
+                                           for port in _ports(ports, f"{where}.reaches.{other}", of_profile, problems))
+                for other in value:
+                    if of_profile and not _is_role(other, of_profile):
+                        problems.add(f"{where}.reaches key", other, "a role id consists of letters, digits and underscores.")
             elif key == "reaches":
                 problems.add(f"{where}.reaches", value, "it must be a mapping of role ids to lists of their ports.")
+            elif key in keys:
+                check_source(value, f"{where}.source", ROLE_KEYS, problems)
             else:
-                problems.add(f"{where} key", key, f"the known ones are {', '.join(ROLE_FIGURES)}, ports, reaches.")
+                problems.add(f"{where} key", key, f"the known ones are {', '.join(keys)}.")
         if not problems:
             known[str(role)] = Need(**{**known.get(role, Need()).__dict__, **changed})
     problems.stop()
+    listening = {role: need.ports for role, need in known.items()}
     for role, need in known.items():
-        there = tuple((other, port) for other, port in need.reaches if other in known and port in known[other].ports)
-        if "reaches" in given.get(role, {}):
-            for other, port in set(need.reaches).difference(there):
-                problems.add(f"{name}.{role}.reaches.{other}", [port], "that role does not listen on it.")
-        known[role] = dataclasses.replace(need, reaches=there)  # a default one goes with the port that it is about
+        for other, ports in given.get(role, {}).get("reaches", {}).items():
+            there = listening.get(other, ())
+            absent = [port for port in ports if _number(port, of_profile) not in there]
+            if other not in known:
+                problems.add(f"{name}.{role}.reaches.{other}", ports, f"there is no such role; the known ones are {', '.join(known)}.")
+            elif absent:
+                problems.add(f"{name}.{role}.reaches.{other}", absent, f"that role listens on {', '.join(map(str, there)) or 'no port'}.")
+        # A default one goes with the port that it is about.
+        reaches = tuple((other, port) for other, port in need.reaches if port in listening.get(other, ()))
+        known[role] = dataclasses.replace(need, reaches=reaches)
     problems.stop()
     return known
 
 
-def _ports(given: t.Any, name: str, problems: Problems) -> tuple[int, ...]:
-    ports = [whole(port) for port in given] if is_list(given) else [None]
+def check_source(given: t.Any, name: str, keys: Sequence[str], problems: Problems) -> None:
+    """Where figures are from: one text for all of them, or one for each of these keys."""
+    if isinstance(given, Mapping):
+        for key, value in given.items():
+            if key not in keys:
+                problems.add(f"{name} key", key, f"the known ones are {', '.join(keys)}.")
+            elif not is_text(value):
+                problems.add(f"{name}.{key}", value, "it must be a text.")
+    elif not is_text(given):
+        problems.add(name, given, f"it must be a text, or a mapping of some of {', '.join(keys)} to texts.")
+
+
+def is_text(given: t.Any) -> bool:
+    return isinstance(given, str) and bool(given.strip())
+
+
+def _is_role(given: t.Any, of_profile: bool) -> bool:
+    return isinstance(given, str) and given.isidentifier() and (given.isascii() or not of_profile)
+
+
+def _number(given: t.Any, of_profile: bool) -> int | None:
+    if of_profile and isinstance(given, str):
+        return None
+    return int(given) if isinstance(given, float) and given.is_integer() and given >= 0 else whole(given)
+
+
+def _ports(given: t.Any, name: str, of_profile: bool, problems: Problems) -> tuple[int, ...]:
+    ports = [_number(port, of_profile) for port in given] if is_list(given) else [None]
     found = tuple(port for port in ports if port is not None and 1 <= port <= 65535)
     if len(found) < len(ports):
         problems.add(name, given, "it must be a list of port numbers from 1 to 65535.")
@@ -77,15 +122,18 @@ def as_given(need: Need) -> dict[str, t.Any]:
     return {**{name: getattr(need, name) for name in ROLE_FIGURES}, "ports": list(need.ports), "reaches": reaches}
 
 
-def systems(given: t.Any, name: str = "preflight_systems") -> dict[str, tuple[str, ...]]:
+def systems(given: t.Any, name: str = "preflight_systems", of_profile: bool = False) -> dict[str, tuple[str, ...]]:
     """os-release IDs, each with the VERSION_IDs that were tested."""
     problems = Problems()
     if not isinstance(given, Mapping):
         problems.add(name, given, "it must be a mapping of os-release IDs to lists of VERSION_IDs.")
         problems.stop()
+    kinds = (str,) if of_profile else (str, int)
     for system, versions in given.items():
+        if of_profile and not (isinstance(system, str) and SYSTEM_ID.fullmatch(system)):
+            problems.add(f"{name} key", system, "an os-release ID consists of small letters, digits, dots, underscores and hyphens.")
         # A bare 22.10 is the number 22.1 to YAML.
-        if not is_list(versions) or not all(isinstance(v, (str, int)) and not isinstance(v, bool) for v in versions):
+        if not is_list(versions) or not all(isinstance(v, kinds) and not isinstance(v, bool) for v in versions):
             problems.add(f"{name}.{system}", versions, 'it must be a list of versions in quotes, such as ["24.04"].')
     problems.stop()
     return {str(system): tuple(str(v) for v in versions) for system, versions in given.items()}

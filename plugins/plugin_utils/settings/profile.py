@@ -1,27 +1,38 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 """Profiles: all that one kind of install asks of its machines, as one data file.
 
-Those that ship are in the role's folder profiles; docs/profile.schema.json describes their form.
+Those that ship are in the role's folder profiles; docs/profile.schema.json describes their form. A profile is data: nothing in it is a
+template, and no tag of YAML makes more of it.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+import os
 import typing as t
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import yaml
 
 from ..model import Need
-from .needs import architectures, as_given, needs, systems
-from .values import Problems, SettingsError, urls
+from .needs import architectures, as_given, check_source, is_text, needs, systems
+from .values import Problems, SettingsError, shown, urls
 
 FOLDER = Path(__file__).parents[3] / "roles" / "preflight" / "profiles"
 DEFAULT = "llmgw"
-FIGURES = ("needs", "systems", "architectures", "internet_urls")  # every profile has each
-WORDS = ("description", "source")
+MOST_BYTES = 100_000  # some thirty times what one that ships has; YAML of any size would take any time
+
+# What a profile holds: key -> how it is checked.
+FIGURES: dict[str, Callable[[t.Any, str], t.Any]] = {
+    "needs": lambda given, name: needs(given, name, {}, of_profile=True),
+    "systems": lambda given, name: systems(given, name, of_profile=True),
+    "architectures": architectures,
+    "internet_urls": urls,
+}
+OPTIONAL = ("internet_urls",)
+KEYS = ("description", "source", *FIGURES)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,7 +41,7 @@ class Profile:
     needs: Mapping[str, Need]
     systems: Mapping[str, tuple[str, ...]]  # os-release ID -> the VERSION_IDs that were tested
     architectures: tuple[str, ...]
-    internet_urls: tuple[str, ...]
+    internet_urls: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, t.Any]:
         return {
@@ -49,48 +60,105 @@ def shipped() -> list[str]:
 def profile(given: t.Any = None, name: str = "preflight_profile") -> Profile:
     """The profile of that name or in that file, or that which ``given`` itself is (see Profile.as_dict); llmgw's where none is given."""
     if isinstance(given, Mapping):
-        return _profile(given, str(given.get("name")), name)
+        return _profile({key: value for key, value in given.items() if key != "name"}, str(given.get("name")), name)
+    return profile_file(given, name)
+
+
+def profile_file(given: t.Any = None, name: str = "preflight_profile", folders: Sequence[str] = (".",)) -> Profile:
+    """The profile of that name, or in the file at that path, which is looked for in each of these folders; llmgw's where none is given."""
     given = given or DEFAULT
-    if given in shipped():
-        return _shipped(str(given), name)
-    return _read(given, name)
+    return _shipped(str(given), name) if given in shipped() else _read(_path(given, name, folders), given, name)
 
 
 @functools.cache
 def _shipped(given: str, name: str) -> Profile:
-    return _read(given, name)
+    return _read(FOLDER / f"{given}.yml", given, name)
 
 
-def _read(given: t.Any, name: str) -> Profile:
+def _path(given: t.Any, name: str, folders: Sequence[str]) -> Path:
     problems = Problems()
-    path = FOLDER / f"{given}.yml"
-    if given not in shipped():
-        path = Path(str(given)).expanduser()
-        if not isinstance(given, str) or not (path.suffix or path.name != given):
-            problems.add(name, given, f"it must be the path of a file, or one of {', '.join(shipped())}.")
-            problems.stop()
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError) as problem:
-        told = getattr(problem, "strerror", None) or " ".join(str(problem).split())
-        problems.add(name, given, f"it can not be read: {told}.")
+    if not isinstance(given, str) or "\0" in given or not (os.path.dirname(given) or os.path.splitext(given)[1]):
+        problems.add(name, given, f"it must be one of {', '.join(shipped())}, or the path of a file, such as ./profile.yml.")
         problems.stop()
-    return _profile(content, str(given), f"{name} {path}")
+    path = os.path.expanduser(given)
+    tried = dict.fromkeys(os.path.abspath(os.path.join(folder, path)) for folder in folders)
+    there = next(filter(os.path.exists, tried), None)
+    if there is None:
+        problems.add(name, given, f"there is no {' and no '.join(tried)}.")
+        problems.stop()
+    return Path(t.cast(str, there))
+
+
+class _Loader(yaml.SafeLoader):
+    """Of YAML only what JSON has too, and no key twice: the later one would stand, and nobody would see it."""
+
+    def compose_node(self, parent: t.Any, index: t.Any) -> t.Any:
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        if isinstance(event, yaml.AliasEvent):  # a few lines of them make a structure of any size
+            raise _not_json(f"there is an alias (*{event.anchor}), and a profile has none", event)
+        if getattr(event, "tag", None) is not None:
+            raise _not_json(f"there is a tag ({event.tag}), and a profile has none", event)
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: t.Any, deep: bool = False) -> t.Any:
+        keys = set()
+        for key, _value in node.value:
+            if not isinstance(key, yaml.ScalarNode):  # as the braces of a template are to YAML
+                raise _not_json("a key is no text (a profile is data: it has no templates)", key)
+            if key.value in keys:
+                raise _not_json(f"the key {shown(key.value)} is there twice", key)
+            keys.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+def _not_json(problem: str, place: t.Any) -> yaml.MarkedYAMLError:
+    return yaml.MarkedYAMLError(problem=problem, problem_mark=place.start_mark)
+
+
+def _read(path: Path, given: t.Any, name: str) -> Profile:
+    where = f"{name} {path}"
+    if not path.is_file():  # to read from a pipe or a device may take for ever
+        raise SettingsError(f"{where} is {'a folder' if path.is_dir() else 'no file'}: it must be a file.")
+    try:
+        with open(path, "rb") as file:
+            text = file.read(MOST_BYTES + 1)
+        content = yaml.load(text, _Loader) if len(text) <= MOST_BYTES else None  # a SafeLoader, and stricter
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as problem:
+        raise SettingsError(f"{where} can not be read: {_told(problem)}.") from problem
+    if len(text) > MOST_BYTES:
+        raise SettingsError(f"{where} is larger than {MOST_BYTES // 1000} kB, which no profile is.")
+    return _profile(content, str(given), where)
+
+
+def _told(problem: Exception) -> str:
+    """In one line, and without the lines of the file that YAML's own errors show: they may be of anything."""
+    if isinstance(problem, RecursionError):
+        return "it is nested too deeply"
+    mark = getattr(problem, "problem_mark", None)
+    told = next((text for kind in ("problem", "reason", "strerror") if (text := getattr(problem, kind, None))), problem)
+    return f"line {mark.line + 1}: {told}" if mark else str(told)
 
 
 def _profile(content: t.Any, called: str, where: str) -> Profile:
-    problems = Problems()
     if not isinstance(content, Mapping):
-        raise SettingsError(f"{where} must be a mapping of {', '.join(FIGURES)}.")
-    for key in set(content).difference(FIGURES, WORDS, ("name",)):
-        problems.add(f"{where}, key", key, f"the known ones are {', '.join((*FIGURES, *WORDS))}.")
-    problems += [f"{where}: {key} is not there." for key in FIGURES if not content.get(key) and key != "internet_urls"]
-    problems.stop()
-    found: dict[str, t.Any] = {}
-    for key, check in (("needs", lambda given, place: needs(given, place, {})), ("systems", systems), ("architectures", architectures),
-                       ("internet_urls", lambda given, place: urls(given or (), place))):
+        raise SettingsError(f"{where} {'is empty' if content is None else 'holds no mapping'}: it must be a mapping of {', '.join(KEYS)}.")
+    problems, found = Problems(), {}
+    for key in content:
+        if key not in KEYS:
+            problems.add(f"{where}: key", key, f"the known ones are {', '.join(KEYS)}.")
+    if not is_text(content.get("description", "none")):
+        problems.add(f"{where}: description", content["description"], "it must be a text.")
+    if "source" in content:
+        check_source(content["source"], f"{where}: source", tuple(FIGURES), problems)
+    for key, check in FIGURES.items():
+        if key not in content:
+            if key not in OPTIONAL:
+                problems.append(f"{where}: {key} is not there, and must be.")
+            continue
         try:
-            found[key] = check(content.get(key), f"{where}: {key}")
+            found[key] = check(content[key], f"{where}: {key}")
+            if content[key] is None or not found[key] and key not in OPTIONAL:
+                problems.add(f"{where}: {key}", content[key], "it must not be empty.")
         except SettingsError as problem:
             problems.append(str(problem))
     problems.stop()

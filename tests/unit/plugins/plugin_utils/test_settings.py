@@ -6,6 +6,7 @@ import pytest
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Need
 
+
 def needs(given):
     return settings.needs(given, "preflight_needs", settings.profile().needs)
 
@@ -75,9 +76,11 @@ ADDRESS = "it must be a host name or an IP address, without a port."
     (needs, {"node": {"ports": 80}}, f"preflight_needs.node.ports is 80: {PORTS}"),
     (needs, {"node": {"disk": 5}},
      "preflight_needs.node key is 'disk': the known ones are cpus, memory_mb, disk_gb, ports, reaches."),
-    (needs, {"node": {"reaches": {"node": [22]}}}, "preflight_needs.node.reaches.node is [22]: that role does not listen on it."),
+    (needs, {"node": {"reaches": {"node": [22]}}}, "preflight_needs.node.reaches.node is [22]: that role listens on no port."),
+    (needs, {"node": {"reaches": {"control_plane": ["7443", 22]}}},
+     "preflight_needs.node.reaches.control_plane is [22]: that role listens on 7443, 8080."),
     (needs, {"node": {"reaches": {"nobody": [22]}}},
-     "preflight_needs.node.reaches.nobody is [22]: that role does not listen on it."),
+     "preflight_needs.node.reaches.nobody is [22]: there is no such role; the known ones are control_plane, database, etcd_witness, node."),
     (needs, {"node": {"reaches": {"database": 5432}}}, f"preflight_needs.node.reaches.database is 5432: {PORTS}"),
     (needs, {"node": {"reaches": [22]}},
      "preflight_needs.node.reaches is [22]: it must be a mapping of role ids to lists of their ports."),
