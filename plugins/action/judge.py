@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import datetime
+import json
 import typing as t
 
 from ansible import __version__ as ansible_version
-from ansible.errors import AnsibleActionFail
+from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action import ActionBase
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import own
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.about import about
@@ -44,19 +45,21 @@ class ActionModule(ActionBase):
                            and name not in task_vars["ansible_play_batch"])
             of_other_batch = other_batch and result and result["play"] == plan["play"] and result["run"] not in plan["superseded"]
             if result and (result["run"] == plan["run"] or of_other_batch):
-                records.append({**self._whole_record(result, task_vars, name), **own_findings(task_vars["hostvars"][name])})
+                records.append(self._with_own_findings(self._whole_record(result, task_vars, name), task_vars))
             elif other_batch:
                 waiting.append({"machine": name, "why": "batch"})
                 others.append(machine)
             else:
-                records.append({**machine, "login": {"ok": False, "reason": NOT_READ, "cause": "not_read"}})
+                record = {**machine, "login": {"ok": False, "reason": NOT_READ, "cause": "not_read"}}
+                records.append(self._with_own_findings(record, task_vars))
         for record in records:
             if gone.get(record["machine"]) == record.get("batch", "") and isinstance(record.get("stand_ins"), dict):
                 record["stand_ins"] = {**record["stand_ins"], "gone": True}
         try:
             report = evaluate(
                 records, limits=plan["limits"], others=others, profile=plan["profile"], custom_checks=plan["custom_checks"],
-                skip=plan["left_out"], waived=plan["waivers"], today=now.date())
+                skip=plan["left_out"], waived=plan["waivers"], today=now.date(),
+                elsewhere=set(task_vars["groups"]["all"]).difference(machine["machine"] for machine in plan["machines"]))
         except (RecordsError, SettingsError) as problem:
             raise AnsibleActionFail(str(problem)) from problem
         report["left_out"] = report.pop("skipped")  # in a result of Ansible's, skipped has a meaning of its own
@@ -77,11 +80,22 @@ class ActionModule(ActionBase):
             record["unmeasured"] = {**record["unmeasured"], "edges": calls["reason"]}
         return record
 
+    def _with_own_findings(self, record: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
+        """The record with what tasks of the user's own left for its machine; see plugin_utils/own.py.
 
-def own_findings(variables: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-    """What tasks of the user's own left for a machine; see plugin_utils/own.py."""
-    name = f"preflight_{own.SECTION}"
-    return {own.SECTION: variables[name]} if name in variables else {}
+        As a task on that machine would see it: hostvars does not know what the play or the role was given.
+        """
+        hostvars = task_vars["hostvars"]
+        seen = hostvars._variable_manager.get_vars(
+            play=self._task.get_play(), host=hostvars._inventory.get_host(record["machine"]), task=self._task, include_hostvars=False)
+        if own.VARIABLE not in seen:
+            return record
+        try:
+            given = self._templar.copy_with_new_env(available_variables=seen).template(seen[own.VARIABLE])
+            return {**record, own.SECTION: json.loads(json.dumps(given, default=str))}  # else worked out only when it is looked at
+        except (AnsibleError, ValueError, TypeError) as problem:
+            told = str(getattr(problem, "message", None) or problem)
+            return {**record, "unmeasured": {**record.get("unmeasured", {}), own.SECTION: told}}
 
 
 def gone_before(task_vars: dict[str, t.Any], plan: dict[str, t.Any]) -> dict[str, str]:

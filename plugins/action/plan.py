@@ -11,11 +11,12 @@ import uuid
 
 from ansible import constants as C
 from ansible.errors import AnsibleError
+from ansible.module_utils.facts import collector, default_collectors
 from ansible.plugins.action import ActionBase
 from ansible.plugins.loader import connection_loader
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import checks, settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.edges import Edges, together
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import skipped
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import known_ids, skipped
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports.text import names
 
@@ -67,8 +68,8 @@ class ActionModule(ActionBase):
         profile = dataclasses.replace(profile, needs=needs, **changed)
         limits = settle(settings.limits, arguments["limits"])
         custom_checks = settle(settings.custom_checks, arguments["custom_checks"], needs, checks.IDS) or []
-        subset = settle(settings.texts, arguments["gather_subset"], (), "preflight_gather_subset")
-        ids = (*checks.IDS, *(check["check"] for check in custom_checks))
+        subset = settle(settings.gather_subset, arguments["gather_subset"], fact_subsets())
+        ids = known_ids(custom_checks)
         only, skip = (settle(settings.check_ids, arguments[which], ids, f"preflight_{which}") for which in ("only", "skip"))
         waivers = settle(settings.waivers, arguments["waivers"])
         fit = settle(settings.yes_or_no, arguments["fit"], False, "preflight_fit")
@@ -102,6 +103,10 @@ class ActionModule(ActionBase):
             return refused(problems)
         play, earlier, run = self._task.get_play(), task_vars.get("preflight_plan") or {}, uuid.uuid4().hex
         many = len(machines) > limits["all_pairs"]
+        if not role_ports or "role_ports" in skip:  # then nothing is tried by which the other could be measured
+            skip = (*skip, *checks.THROUGH_PORTS)
+        left_out = skipped(ids, only, skip)
+        role_ports = not set(checks.THROUGH_PORTS) <= set(left_out)
         return {
             "changed": False,
             "run": run,
@@ -117,7 +122,7 @@ class ActionModule(ActionBase):
             "limits": limits,
             "custom_checks": custom_checks,
             "gather_subset": list(subset),
-            "left_out": skipped(ids, only, skip),  # in a result of Ansible's, skipped has a meaning of its own
+            "left_out": left_out,  # in a result of Ansible's, skipped has a meaning of its own
             "waivers": waivers,
             "fit": fit,
             "fail_on": fail_on,
@@ -174,6 +179,12 @@ def refused(problems: dict[str, list[str]]) -> dict[str, t.Any]:
     """The result that tells them all. Not raised: ansible-core 2.16 would put an exception's text before it."""
     told = [f"{problem} ({names(on)})" if on else problem for problem, on in problems.items()]
     return {"failed": True, "changed": False, "msg": "Nothing was read, because:\n" + "\n".join(told)}
+
+
+def fact_subsets() -> set[str]:
+    """What Linux machines can be asked for; theirs is the code that is here."""
+    collectors = collector.find_collectors_for_platform(default_collectors.collectors, [{"system": "Linux"}, {"system": "Generic"}])
+    return {"all", "min", *collector.build_fact_id_to_collector_map(collectors)[0]}
 
 
 def is_template(value: t.Any) -> bool:

@@ -16,16 +16,17 @@ from ansible.plugins.action import ActionBase
 from ansible.plugins.loader import become_loader
 from ansible.utils.display import Display
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import login, settings
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import ONLY_FOR
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import LOOKED_AT_BY
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks.network import is_loopback
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.edges import Edges, some_of, together
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.offset import COMMAND, CONVERSATION, Offset, reading_of
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.result import OF_THE_MODULE, SECTIONS, NotRead, harmless, parts_of
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.result import SECTIONS, NotRead, harmless, parts_of
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.waiting import Conversation, OutOfTime, deadline
 
 display = Display()
 
 PAUSES_S = (0.5, 1.0, 2.0, 4.0)  # before another login, give or take a half
+SKIPPABLE = [section for section in SECTIONS if section != "login"]
 ENOUGH = 2  # answers about the clock: the first also holds the start of what asks
 
 
@@ -50,7 +51,8 @@ class ActionModule(ActionBase):
             said = text_of(problem)
             self._not_read(login.reason_of(said) or type(problem).__name__, login.cause_of(said))
         else:
-            self._read_clock()
+            if "clock" not in self._skip:
+                self._read_clock()
             sudo = self._record.get("sudo")
             if isinstance(sudo, dict) and sudo.get("how") == "password":
                 self._try_password()
@@ -79,7 +81,7 @@ class ActionModule(ActionBase):
             "machines": {"type": "list", "elements": "dict", "default": []},
             "internet_urls": {"type": "list", "elements": "str"},
             "limits": {"type": "dict", "default": {}},
-            "skip": {"type": "list", "elements": "str", "choices": list(OF_THE_MODULE), "default": []},
+            "skip": {"type": "list", "elements": "str", "choices": SKIPPABLE, "default": []},
             "gather_subset": {"type": "list", "elements": "str", "default": []},
             "plan": {"type": "dict"},
         })[1]
@@ -90,7 +92,7 @@ class ActionModule(ActionBase):
             raise AnsibleActionFail(settings.DELEGATED)
         if plan:
             arguments.update({key: plan[key] for key in ("machines", "limits", "gather_subset")})
-            arguments["skip"] = [section for check, section in ONLY_FOR.items() if check in plan["left_out"]]
+            arguments["skip"] = [section for section, looking in LOOKED_AT_BY.items() if set(looking) <= set(plan["left_out"])]
         self._run = plan["run"] if plan else ""
         name = str(self._vars.get("inventory_hostname"))
         try:

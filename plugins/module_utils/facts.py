@@ -3,7 +3,15 @@
 
 from ansible.module_utils.facts import ansible_collector, default_collectors
 
+# What the setup module reads in any case, unless !min is asked for. Without them ansible-core takes "nothing but these" for "all".
+# Not among them is local, whose programs in /etc/ansible/facts.d would be run.
+MINIMAL = frozenset((
+    "apparmor", "caps", "cmdline", "date_time", "distribution", "dns", "env", "fips", "lsb", "pkg_mgr", "platform", "python", "selinux",
+    "service_mgr", "ssh_pub_keys", "user"))
+
 
 def facts(module, subset):
     """Those of ``subset``, as gather_subset of the setup module has it, by the names that ansible_facts has."""
-    return ansible_collector.get_ansible_collector(default_collectors.collectors, gather_subset=subset).collect(module=module)
+    collector = ansible_collector.get_ansible_collector(
+        default_collectors.collectors, gather_subset=subset, minimal_gather_subset=MINIMAL)
+    return collector.collect(module=module)

@@ -61,8 +61,8 @@ options:
     description: Sections that are not read. Of the controller itself C(sudo) is never read.
     type: list
     elements: str
-    choices: [login, system, architecture, sudo, apt, package_locks, cpus, cpus_online, memory_mb, confinement, disks,
-      silent_mounts, time_sync, listening, internet, reach, libc, identity, names]
+    choices: [system, architecture, sudo, apt, package_locks, cpus, cpus_online, memory_mb, confinement, disks,
+      silent_mounts, time_sync, listening, internet, reach, libc, identity, names, clock]
     default: []
   gather_subset:
     description: Facts of Ansible's own that are put into the record as C(facts), as O(ansible.builtin.setup#module:gather_subset) has them.

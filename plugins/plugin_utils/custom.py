@@ -1,22 +1,29 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 """Checks of the user's own: JMESPath expressions (https://jmespath.org) over one machine's record, or over all records. Pure.
 
-jmespath is imported here only, and only where there is such a check.
+jmespath is imported here only, and only where there is such a check. To JMESPath what is absent is null, and null is different from
+everything, so that what could not be read would pass; here an expression that asks a record for what it does not hold is broken instead.
 """
 
 from __future__ import annotations
 
 import functools
 import json
+import sys
 import typing as t
 from collections.abc import Mapping, Sequence
 
-from .model import Level, Told, Verdict, fail, ok
+from .model import Level, Told, Verdict, fail, ok, warn
 
 SCOPES = ("machine", "all")
 LEVELS = {"warn": Level.WARN, "fail": Level.FAIL}
+FACTS = "facts"  # the section that preflight_gather_subset asks for
+NOT_EXAMINED = "not_examined"  # the cause in the login of a machine that was left out
+EXPRESSION_MOST, VALUE_MOST = 200, 200  # characters of one within a sentence
 FIX_BROKEN = "Correct its expect in preflight_custom_checks, so that it gives true or false there too."
-TEXT_MOST = 100  # of what an expression yields
+FIX_UNREAD = ("See why it is not there (unmeasured in the record says so), or correct expect in preflight_custom_checks, so that it does "
+              "without.")
+FIX_NOT_EXAMINED = "Run the preflight on all machines at once (without --limit and serial) to have them judged together."
 
 Check = Mapping[str, t.Any]  # as settings.custom_checks returns it
 
@@ -25,17 +32,51 @@ class ExpressionError(ValueError):
     """An expression, or a text with expressions in it, can't be understood; the message says where."""
 
 
+def absent() -> str | None:
+    """What to do where jmespath is not installed, else None."""
+    try:
+        import jmespath  # noqa: F401
+    except ImportError:
+        return f"the Python package jmespath is needed on the controller for them ({sys.executable or 'python3'} -m pip install jmespath)"
+    return None
+
+
 @functools.cache
 def compiled(expression: str) -> t.Any:
-    """Raises ExpressionError, also where jmespath is not installed."""
+    """Raises ExpressionError."""
+    import jmespath
+
     try:
-        import jmespath
-    except ImportError as absent:
-        raise ExpressionError("the Python package jmespath is needed for it on the controller (pip install jmespath)") from absent
-    try:
-        return jmespath.compile(expression)
-    except (jmespath.exceptions.JMESPathError, ValueError) as problem:
-        raise ExpressionError(" ".join(str(problem).split())) from problem
+        found = jmespath.compile(expression)
+    except (jmespath.exceptions.JMESPathError, RecursionError) as problem:
+        raise ExpressionError(_words(problem)) from problem
+    functions = getattr(jmespath.functions.Functions, "FUNCTION_TABLE", {})
+    nodes = [found.parsed]
+    while nodes:
+        node = nodes.pop()
+        nodes += [child for child in node.get("children", ()) if isinstance(child, dict)]
+        if node["type"] == "function_expression" and functions:  # else it would be found out on the machines only
+            _look_at_call(node["value"], len(node["children"]), functions)
+    return found
+
+
+def _words(problem: Exception) -> str:
+    if isinstance(problem, RecursionError):
+        return "it is nested too deeply"
+    if type(problem).__name__ in ("EmptyExpressionError", "IncompleteExpressionError"):
+        return "it ends before it is complete"
+    said, at = getattr(problem, "message", None) or getattr(problem, "msg", None) or problem, getattr(problem, "lex_position", None)
+    return " ".join(str(said).split()) + (f" at character {at + 1}" if isinstance(at, int) else "")
+
+
+def _look_at_call(name: str, given: int, functions: Mapping[str, t.Any]) -> None:
+    if name not in functions:
+        raise ExpressionError(f"there is no function {name}(); there are {', '.join(sorted(functions))}")
+    signature = functions[name]["signature"]
+    at_least = bool(signature) and signature[-1].get("variadic")
+    if given < len(signature) or given > len(signature) and not at_least:
+        raise ExpressionError(f"{name}() takes {'at least ' if at_least else ''}{len(signature)} of what stands between its brackets, "
+                              f"not {given}")
 
 
 @functools.cache
@@ -45,8 +86,13 @@ def parts(text: str) -> tuple[tuple[bool, str], ...]:
     while at < len(text):
         if text[at] == "{":
             end = _end_of_braces(text, at)
-            found += [(False, plain), (True, text[at + 1:end])]
-            compiled(text[at + 1:end])
+            expression = text[at + 1:end]
+            try:
+                compiled(expression)
+            except ExpressionError as problem:
+                raise ExpressionError(f"what stands in braces is a JMESPath expression, and {_short(repr(expression), EXPRESSION_MOST)} is "
+                                      f"none ({problem}); a brace itself is {{'{{'}}") from problem
+            found += [(False, plain), (True, expression)]
             plain, at = "", end + 1
         else:
             plain, at = plain + text[at], at + 1
@@ -66,17 +112,48 @@ def _end_of_braces(text: str, start: int) -> int:
             if not depth:
                 return at
         at += 1
-    raise ExpressionError(f"the brace at character {start + 1} is not closed")
+    raise ExpressionError(f"the brace at character {start + 1} is not closed; a brace itself is {{'{{'}}")
 
 
-def judge(check: Check, record: Mapping[str, t.Any]) -> Verdict:
+class _Absent(Exception):
+    """An expression asks for what a record does not hold."""
+
+    def __init__(self, record: Record, key: str) -> None:
+        super().__init__(key)
+        self.record, self.key = record, key
+
+
+class Record(dict[str, t.Any]):
+    """A record as expressions see it."""
+
+    def get(self, key: str, default: t.Any = None) -> t.Any:
+        if key not in self:
+            raise _Absent(self, key)
+        return self[key]
+
+
+Record.__name__ = "dict"  # by which jmespath knows what is an object
+
+
+def seen(record: Mapping[str, t.Any]) -> Record:
+    """In Python's own types, which are the only ones that jmespath knows."""
+    return Record(json.loads(json.dumps(record, default=str)))
+
+
+def unseen(machine: Mapping[str, t.Any]) -> Record:
+    """One that was left out of what was examined."""
+    told = {key: machine[key] for key in ("machine", "address", "roles") if key in machine}
+    return seen({**told, "login": {"ok": False, "reason": "it was not examined", "cause": NOT_EXAMINED}})
+
+
+def judge(check: Check, record: Record) -> Verdict:
     """What one check says of one machine's record."""
-    return _judge(check, {"facts": {}, **_plain(record)})
+    return _judge(check, record, of_one=True)
 
 
-def compare(check: Check, records: Sequence[Mapping[str, t.Any]]) -> Told:
+def compare(check: Check, records: Sequence[Record]) -> Told:
     """What one check with the scope ``all`` says of all records together."""
-    return None, _judge(check, _plain(records))
+    return None, _judge(check, list(records), of_one=False)
 
 
 def is_about(check: Check, roles: t.Container[str]) -> bool:
@@ -84,17 +161,38 @@ def is_about(check: Check, roles: t.Container[str]) -> bool:
     return not check["roles"] or any(role in roles for role in check["roles"])
 
 
-def _judge(check: Check, data: t.Any) -> Verdict:
-    expect = check["expect"]
+def _judge(check: Check, data: t.Any, of_one: bool) -> Verdict:
+    expect = _short(check["expect"], EXPRESSION_MOST)
     try:
-        found = compiled(expect).search(data)
+        found = compiled(check["expect"]).search(data)
+    except _Absent as problem:
+        return _unread(expect, problem, of_one)
     except Exception as error:  # whatever an expression runs into is told of this check, and not of the others
-        return fail(f"this check is broken here: {expect} raises {type(error).__name__}: {_short(error)}", FIX_BROKEN)
+        return fail(f"this check is broken here: {expect} raises {type(error).__name__}: {_short(error, VALUE_MOST)}", FIX_BROKEN)
     if found is True:
         return ok(f"holds: {expect}")
     if found is False:
-        return Verdict(LEVELS[check["level"]], _filled(check["detail"], data) or f"does not hold: {expect}", _filled(check["fix"], data))
-    return fail(f"this check is broken here: {expect} gives {_short(json.dumps(found))}, which is neither true nor false", FIX_BROKEN)
+        detail, fix = (_filled(check[key], data).strip() for key in ("detail", "fix"))
+        return Verdict(LEVELS[check["level"]], detail or f"does not hold: {expect}", fix)
+    told = _short(_json(found), VALUE_MOST)
+    return fail(f"this check is broken here: {expect} gives {told}, which is neither true nor false", FIX_BROKEN)
+
+
+def _unread(expect: str, problem: _Absent, of_one: bool) -> Verdict:
+    record, key = problem.record, problem.key
+    of_whom = "" if of_one else f" of {record['machine']}"
+    login, unmeasured = (dict.get(record, section) for section in ("login", "unmeasured"))
+    if isinstance(login, Mapping) and login.get("ok") is not True:
+        if login.get("cause") == NOT_EXAMINED:
+            return warn(f"can not be told yet: {expect} asks for {key}{of_whom}, which was not examined", FIX_NOT_EXAMINED)
+        why = "which could not be read"
+    elif isinstance(unmeasured, Mapping) and key in unmeasured:
+        why = f"which was not read: {_short(unmeasured[key], VALUE_MOST)}"
+    elif key == FACTS:
+        why = "and none were asked for (preflight_gather_subset)"
+    else:
+        why = "which the record does not hold"
+    return fail(f"this check is broken here: {expect} asks for {key}{of_whom}, {why}", FIX_UNREAD)
 
 
 def _filled(text: str, data: t.Any) -> str:
@@ -104,16 +202,18 @@ def _filled(text: str, data: t.Any) -> str:
 def _value(expression: str, data: t.Any) -> str:
     try:
         found = compiled(expression).search(data)
+    except _Absent:
+        found = None
     except Exception as error:
-        return f"({expression} raises {type(error).__name__})"
-    return found if isinstance(found, str) else "unknown" if found is None else json.dumps(found, ensure_ascii=False)
+        return f"({_short(expression, VALUE_MOST)} raises {type(error).__name__})"
+    return _short(found if isinstance(found, str) else "unknown" if found is None else _json(found), VALUE_MOST)
 
 
-def _short(text: t.Any) -> str:
+def _json(found: t.Any) -> str:
+    return json.dumps(found, ensure_ascii=False, default=lambda thing: "an expression")  # such as &path
+
+
+def _short(text: t.Any, most: int) -> str:
+    """In one line, and cut; a value may be all that a machine told."""
     told = " ".join(str(text).split())
-    return told if len(told) <= TEXT_MOST else f"{told[:TEXT_MOST]}..."
-
-
-def _plain(data: t.Any) -> t.Any:
-    """jmespath knows Python's own types only."""
-    return json.loads(json.dumps(data, default=str))
+    return told if len(told) <= most else f"{told[:most]}..."

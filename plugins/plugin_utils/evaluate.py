@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from . import checks, custom, own, settings, waivers
+from .checks import login, network
 from .fit import fit
 from .model import Asked, Finding, Group, Level, Member, Need, Unmeasured, section, together
 
@@ -37,20 +38,22 @@ def evaluate(
     skip: t.Any = None,
     waived: t.Any = None,
     today: datetime.date | None = None,
+    elsewhere: t.Collection[str] = (),
 ) -> dict[str, t.Any]:
     """Judge all records together.
 
     ``records`` is a list of mappings, each with at least ``machine``. ``others`` are the machines of the same set of which there is
     no record, each with ``machine`` and ``roles``. ``only`` and ``skip`` are ids of checks. ``waived`` are the waivers; without
-    ``today`` those that hold until some day do not hold. The other arguments are as the role's variables of these names: ``needs`` is
-    put over the profile's, and what is not given is as the profile has it, which is llmgw's where none is given.
+    ``today`` those that hold until some day do not hold. ``elsewhere`` are machines of no interest that waivers may name. The other
+    arguments are as the role's variables of these names: ``needs`` is put over the profile's, and what is not given is as the profile
+    has it, which is llmgw's where none is given.
     Returns plain JSON types, see docs/report.schema.json. A finding about the whole set has no machine.
     Raises RecordsError or settings.SettingsError.
     """
     base = settings.profile(profile, "profile")
     known = settings.needs(needs, "needs", base.needs)
     own_checks = settings.custom_checks(custom_checks, known, checks.IDS, "custom_checks")
-    ids = (*checks.IDS, *(check["check"] for check in own_checks))
+    ids = known_ids(own_checks)
     left_out = skipped(ids, settings.check_ids(only, ids, "only"), settings.check_ids(skip, ids, "skip"))
     common = Asked(
         need=Need(),
@@ -71,13 +74,17 @@ def evaluate(
         one.name: checks.judge(one.record, dataclasses.replace(common, need=one.need), left_out) for one in members}
     read = [one for one in members if by_machine[one.name][0].level != Level.FAIL]
     unread = [one for one in members if by_machine[one.name][0].level == Level.FAIL] + rest
-    for finding in (*checks.compare(Group(read, unread, common.limits), left_out), *_own(own_checks, members, read, left_out)):
+    for finding in (*checks.compare(Group(read, unread, common.limits), left_out), *_own(own_checks, members, read, rest, left_out)):
         by_machine.setdefault(finding.machine, []).append(finding)
-    for one in members:
-        by_machine[one.name] += own.findings_of(one.record, ids)
+    if own.ID not in left_out:
+        for one in members:
+            by_machine[one.name] += own.findings_of(one.record, (*ids, waivers.ID))
+    looked_at = waivers.LookedAt(
+        checks=ids, between=(network.ID, *(check.ID for check in checks.BETWEEN)), left_out=left_out,
+        read=[one.name for one in read], absent=[one.name for one in unread], elsewhere=elsewhere)
     findings, states, told = waivers.apply(
-        [finding for found in by_machine.values() for finding in found], settings.waivers(waived, "waived"),
-        [one.name for one in unread], left_out, today or datetime.date.max)
+        [finding for found in by_machine.values() for finding in found], settings.waivers(waived, "waived"), looked_at,
+        today or datetime.date.max)
     findings += [Finding(machine, waivers.ID, *verdict) for machine, verdict in told]
     by_machine = {one.name: [] for one in members}
     for finding in findings:
@@ -103,25 +110,33 @@ def evaluate(
     return plain
 
 
+def known_ids(own_checks: t.Iterable[custom.Check]) -> tuple[str, ...]:
+    """The ids of all checks; one stands for the findings that tasks of the user's own left, whatever these are called."""
+    return (*checks.IDS, *(check["check"] for check in own_checks), own.ID)
+
+
 def skipped(ids: Sequence[str], only: t.Collection[str], skip: t.Collection[str]) -> list[str]:
     """Those of the checks that are left out; the login is always looked at, since without it nothing is known."""
-    return [check for check in ids if check != "login" and (check in skip or only and check not in only)]
+    return [check for check in ids if check != login.ID and (check in skip or only and check not in only)]
 
 
 def _own(
-    own_checks: Sequence[custom.Check], members: Sequence[Member], read: Sequence[Member], left_out: t.Container[str],
+    own_checks: Sequence[custom.Check], members: Sequence[Member], read: Sequence[Member], rest: Sequence[Member],
+    left_out: t.Container[str],
 ) -> list[Finding]:
-    """What the user's own checks say: of each machine that was read, and of all records."""
+    """What the user's own checks say: of each machine that was read, and of all together, also those that were not."""
+    made = [check for check in own_checks if check["check"] not in left_out]
+    seen = {one.name: custom.seen(one.record) for one in members} if made else {}
+    seen.update({one.name: custom.unseen(one.record) for one in rest} if made else {})
     found = []
-    for check in own_checks:
-        if check["check"] in left_out:
-            continue
+    for check in made:
         if check["scope"] == "all":
-            machine, verdict = custom.compare(check, [one.record for one in members if custom.is_about(check, one.roles)])
+            asked = [one for one in (*members, *rest) if custom.is_about(check, one.roles)]
+            machine, verdict = custom.compare(check, [seen[one.name] for one in asked])
             found.append(Finding(machine, check["check"], *verdict))
         else:
             asked = [one for one in read if custom.is_about(check, one.roles)]
-            found += [Finding(one.name, check["check"], *custom.judge(check, one.record)) for one in asked]
+            found += [Finding(one.name, check["check"], *custom.judge(check, seen[one.name])) for one in asked]
     return found
 
 

@@ -7,6 +7,7 @@ something and it must not be lost.
 
 from __future__ import annotations
 
+import re
 import typing as t
 from collections.abc import Mapping, Sequence
 
@@ -14,40 +15,53 @@ from .model import Finding, Level
 
 ID = "own_findings"
 SECTION = "own_findings"  # of a record
+VARIABLE = f"preflight_{SECTION}"
 FIX = "Correct the task that sets it: a list of mappings with check, level (ok, warn or fail), detail, and fix unless it is ok."
 LEVELS = {str(level): level for level in Level}
-KEYS = {"check", "level", "detail", "fix"}
+KEYS = ("check", "level", "detail", "fix")
+CHECK_ID = re.compile(r"[a-z][a-z0-9_]*")  # what a check may be called
+TEXT_MOST = 1000  # characters of one text, as of all that comes from a machine
 
 
 def findings_of(record: Mapping[str, t.Any], taken: t.Container[str]) -> list[Finding]:
     """Those of one machine; ``taken`` are the ids that other checks have."""
-    given, machine = record.get(SECTION), str(record["machine"])
-    if given is None:
+    given, machine, unmeasured = record.get(SECTION), str(record["machine"]), record.get("unmeasured")
+
+    def wrong(what: str) -> Finding:
+        return Finding(machine, ID, Level.FAIL, f"{VARIABLE}{what}"[:TEXT_MOST], FIX)
+
+    if isinstance(unmeasured, Mapping) and SECTION in unmeasured:
+        return [wrong(f" can not be worked out: {unmeasured[SECTION]}")]
+    if given is None or isinstance(given, str) and not given.strip():  # a template may make text of nothing
         return []
     if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
-        return [Finding(machine, ID, Level.FAIL, f"preflight_{SECTION} is not a list", FIX)]
+        return [wrong(" is not a list")]
     found = []
     for number, told in enumerate(given):
-        wrong = _wrong(told, taken)
-        if wrong:
-            found.append(Finding(machine, ID, Level.FAIL, f"preflight_{SECTION}[{number}] {wrong}", FIX))
+        problem = _problem(told, taken)
+        if problem:
+            found.append(wrong(f"[{number}] {problem}"))
         else:
             level = LEVELS[told["level"]]
-            found.append(Finding(machine, str(told["check"]), level, str(told["detail"]), "" if level == Level.OK else str(told["fix"])))
+            fix = "" if level == Level.OK else str(told["fix"])[:TEXT_MOST]
+            found.append(Finding(machine, str(told["check"]), level, str(told["detail"])[:TEXT_MOST], fix))
     return found
 
 
-def _wrong(told: t.Any, taken: t.Container[str]) -> str | None:
+def _problem(told: t.Any, taken: t.Container[str]) -> str | None:
     if not isinstance(told, Mapping):
         return "is not a mapping"
-    needed = KEYS if told.get("level") != str(Level.OK) else KEYS - {"fix"}
-    absent = sorted(key for key in needed if not isinstance(told.get(key), str) or not told[key].strip())
+    needed = [key for key in KEYS if key != "fix" or told.get("level") != str(Level.OK)]
+    absent = [key for key in needed if not isinstance(told.get(key), str) or not told[key].strip()]
     if absent:
-        return f"has no {', '.join(absent)}"
-    if set(told) - KEYS:
-        return f"has a key {sorted(map(str, set(told) - KEYS))[0]!r} that is not known"
+        return f"has no text under {', '.join(absent)}"
+    unknown = sorted(str(key) for key in set(told).difference(KEYS))
+    if unknown:
+        return f"has {unknown[0]!r}, which is not known"
     if told["level"] not in LEVELS:
         return f"has the level {told['level']!r}"
-    if told["check"] in taken or not told["check"].isidentifier():
-        return f"has the check {told['check']!r}, which is taken or no id"
+    if not CHECK_ID.fullmatch(told["check"]):
+        return f"has the check {told['check']!r}, and an id consists of small letters, digits and underscores"
+    if told["check"] in taken:
+        return f"has the check {told['check']!r}, which another check is called"
     return None

@@ -1,17 +1,20 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 """Findings that somebody has decided to live with: they stay visible, and no longer count. Pure.
 
-A waiver is a mapping of check, machine (a pattern, or a list of them), reason, and until (the last day on which it holds, or None); see
-settings.waivers.
+A waiver is a mapping of check, machine (a list of patterns), reason, and until (the last day on which it holds, or None); see
+settings.waivers. It is used; unneeded, since what it is about is ok; waiting, for what was not looked at this time; expired; or it matches
+nothing at all (unmatched). That is told only where it is certain: who takes a waiver out that was only not needed this time, misses it.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import fnmatch
 import typing as t
 from collections.abc import Mapping, Sequence
 
+from . import own
 from .model import Finding, Level, Told, several, warn
 
 ID = "waivers"
@@ -23,57 +26,98 @@ FIX_UNMATCHED = "Correct its check or machine in preflight_waivers, or take it o
 Waiver = Mapping[str, t.Any]
 
 
-def apply(
-    findings: Sequence[Finding], waivers: Sequence[Waiver], unread: t.Collection[str], skipped: t.Container[str], today: datetime.date,
-) -> tuple[list[Finding], list[dict[str, t.Any]], list[Told]]:
-    """The findings, with those that are waived marked; each waiver with its state; and what is to be said of waivers.
+@dataclasses.dataclass(frozen=True)
+class LookedAt:
+    """What was looked at, and what was not."""
 
-    ``unread`` are the machines of the set of which there are no findings to match. The state is used, unneeded (what it is about is
-    ok), waiting (for what was not read or was skipped), expired or unmatched.
-    """
-    if not waivers:
-        return list(findings), [], []
-    holding = [waiver for waiver in waivers if not _is_over(waiver, today)]
-    waived = [_waived(finding, holding) for finding in findings]
-    states = [{**waiver, "state": _state(waiver, findings, unread, skipped, today)} for waiver in waivers]
-    told: list[Told] = []
-    for waiver in states:
+    checks: t.Collection[str]  # the ids that are known, but for those of findings of the user's own
+    between: t.Collection[str]  # those of them that tell of a machine only beside others
+    left_out: t.Collection[str]
+    read: t.Collection[str]  # machines
+    absent: t.Collection[str]  # of the same set, but not read, or not examined
+    elsewhere: t.Collection[str] = ()  # that are known, and not of this set
+
+
+def apply(
+    findings: Sequence[Finding], waivers: Sequence[Waiver], looked_at: LookedAt, today: datetime.date,
+) -> tuple[list[Finding], list[dict[str, t.Any]], list[Told]]:
+    """The findings, with those that are waived marked; each waiver with its state; and what is to be said of waivers."""
+    holding: dict[str, list[Waiver]] = {}
+    for waiver in waivers:
+        if not _is_over(waiver, today):
+            holding.setdefault(waiver["check"], []).append(waiver)
+    by_check: dict[str, list[Finding]] = {waiver["check"]: [] for waiver in waivers}
+    for finding in findings:
+        if finding.check in by_check:
+            by_check[finding.check].append(finding)
+    states, told = [], list[Told]()
+    for waiver in waivers:
+        of_check = by_check[waiver["check"]]
+        state = "expired" if _is_over(waiver, today) else _state(waiver, of_check, looked_at)
+        states.append({**waiver, "state": state})
         what = f"{waiver['check']} on {several(waiver['machine'])}"
-        if waiver["state"] == "expired":
+        if state == "expired":
             told.append((None, warn(f"{what} ran out on {waiver['until']} and holds no longer ({waiver['reason']})", FIX_EXPIRED)))
-        elif waiver["state"] == "unmatched":
-            told.append((None, warn(f"{what} matches nothing ({waiver['reason']})", FIX_UNMATCHED)))
-    return waived, states, told
+        elif state == "unmatched":
+            why = _why(waiver, of_check, looked_at)
+            told.append((None, warn(f"{what} matches nothing: {why} ({waiver['reason']})", FIX_UNMATCHED)))
+    return [_waived(finding, holding.get(finding.check, ())) for finding in findings], states, told
 
 
 def _waived(finding: Finding, waivers: Sequence[Waiver]) -> Finding:
     if finding.level == Level.OK or finding.check in NEVER:
         return finding
     for waiver in waivers:
-        if _matches(waiver, finding):
+        if _is_about(waiver, finding.machine):
             return finding._replace(waived={"reason": waiver["reason"], "until": waiver["until"]})
     return finding
 
 
-def _matches(waiver: Waiver, finding: Finding) -> bool:
-    return bool(waiver["check"] == finding.check) and _is_about(waiver, finding.machine)
-
-
 def _is_about(waiver: Waiver, machine: str | None) -> bool:
     """What is about all machines together is matched by * only."""
-    return any(pattern == "*" if machine is None else fnmatch.fnmatchcase(machine, pattern) for pattern in waiver["machine"])
+    if machine is None:
+        return "*" in waiver["machine"]
+    return any(pattern == machine or fnmatch.fnmatchcase(machine, pattern) for pattern in waiver["machine"])
+
+
+def _is_about_one_of(waiver: Waiver, machines: t.Iterable[str]) -> bool:
+    return any(_is_about(waiver, machine) for machine in machines)
 
 
 def _is_over(waiver: Waiver, today: datetime.date) -> bool:
     return waiver["until"] is not None and datetime.date.fromisoformat(waiver["until"]) < today
 
 
-def _state(waiver: Waiver, findings: Sequence[Finding], unread: t.Collection[str], skipped: t.Container[str], today: datetime.date) -> str:
-    if _is_over(waiver, today):
-        return "expired"
-    levels = [finding.level for finding in findings if _matches(waiver, finding)]
+def _state(waiver: Waiver, findings: Sequence[Finding], looked_at: LookedAt) -> str:
+    """``findings`` are those of its check."""
+    check = waiver["check"]
+    levels = [finding.level for finding in findings if _is_about(waiver, finding.machine)]
     if levels:
         return "used" if max(levels) > Level.OK else "unneeded"
-    if waiver["check"] in skipped or any(_is_about(waiver, machine) for machine in unread):
+    called = check if check in looked_at.checks else own.ID
+    if called in looked_at.left_out or _is_about_one_of(waiver, looked_at.absent):
         return "waiting"
+    is_here = _is_about_one_of(waiver, looked_at.read)
+    if (check in looked_at.checks or not is_here) and _is_about_one_of(waiver, looked_at.elsewhere):
+        return "waiting"
+    if check in looked_at.between:
+        if looked_at.absent or len(looked_at.read) < 2:
+            return "waiting"
+        # It names a machine only where something is wrong there.
+        if is_here and findings and not _of_all(findings):
+            return "unneeded"
     return "unmatched"
+
+
+def _of_all(findings: Sequence[Finding]) -> bool:
+    return any(finding.machine is None and finding.level > Level.OK for finding in findings)
+
+
+def _why(waiver: Waiver, findings: Sequence[Finding], looked_at: LookedAt) -> str:
+    if not findings and waiver["check"] not in looked_at.checks:
+        return "there is no such check"
+    if not _is_about_one_of(waiver, looked_at.read):
+        return "there is no such machine"
+    if any(finding.machine is None for finding in findings):
+        return "it tells of all machines together, which * alone is for"
+    return "it has nothing to tell there"

@@ -70,15 +70,19 @@ BETWEEN: tuple[t.Any, ...] = (
 # What decides whether a role fits on a machine, and all that these may look at for it.
 ROOM = (cpus, memory, limits, disk)
 ROOM_SECTIONS = ("cpus", "memory_mb", "serves", "confinement", "disks", "unmeasured")
-# What one check alone looks at and that costs the machine or others something: where the check is skipped, it is not looked at.
-ONLY_FOR = {
-    sudo.ID: "sudo",
-    apt_ready.ID: "package_locks",
-    time_sync.ID: "time_sync",
-    internet.ID: "internet",
-    network.ID: "reach",
-    names.ID: "names",
+# What costs the machine or others something, and who looks at it: where all of these are skipped, it is not looked at.
+LOOKED_AT_BY = {
+    "sudo": (sudo.ID,),
+    "package_locks": (apt_ready.ID,),
+    "silent_mounts": (disk.ID,),
+    "time_sync": (time_sync.ID,),
+    "clock": (clock.ID, clocks.ID),
+    "internet": (internet.ID,),
+    "reach": (network.ID,),
+    "identity": (identity.ID,),
+    "names": (names.ID,),
 }
+THROUGH_PORTS = (role_ports.ID, latency.ID)  # what the second task tries, by stand-ins
 IDS = tuple(check.ID for check in (login, *AFTER_LOGIN, *BETWEEN))
 
 

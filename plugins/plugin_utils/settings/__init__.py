@@ -7,7 +7,7 @@ message holds every problem found: the variable, its value, and what is allowed.
 
 from __future__ import annotations
 
-from .judging import check_ids, custom_checks, waivers
+from .judging import check_ids, custom_checks, gather_subset, waivers
 from .limits import LIMITS, limits
 from .machine import address, port, roles, serves
 from .needs import architectures, as_given, needs, systems
@@ -16,7 +16,8 @@ from .values import SettingsError, choice, folder, texts, urls, yes_or_no
 
 __all__ = [
     "LIMITS", "Profile", "SettingsError", "address", "architectures", "as_given", "check_ids", "choice", "custom_checks", "folder",
-    "limits", "needs", "port", "profile", "profile_file", "roles", "serves", "systems", "texts", "urls", "waivers", "yes_or_no",
+    "gather_subset", "limits", "needs", "port", "profile", "profile_file", "roles", "serves", "systems", "texts", "urls", "waivers",
+    "yes_or_no",
 ]
 
 NO_PLAN = ("There is no plan to go by, since the task that settles it did not run. Let the play begin with it or before "

@@ -4,34 +4,32 @@
 from __future__ import annotations
 
 import datetime
-import re
 import typing as t
 from collections.abc import Mapping, Sequence
 
-from .. import custom
+from .. import custom, own
+from ..own import CHECK_ID
+from ..waivers import ID as OF_WAIVERS
 from ..waivers import NEVER as NOT_WAIVED
 from .values import Problems, is_list, texts
 
+WAIVER = ("check", "machine", "reason", "until")
 # The keys of a check of the user's own, with what they are where they are not given.
 CUSTOM: dict[str, t.Any] = {"check": "", "expect": "", "scope": "machine", "roles": (), "level": "fail", "detail": "", "fix": ""}
-CHECK_ID = re.compile(r"[a-z][a-z0-9_]*")
+NOT_A_CHECK = (OF_WAIVERS, own.ID)  # what findings are called that no check made
 
 
 def waivers(given: t.Any, name: str = "preflight_waivers") -> list[dict[str, t.Any]]:
     """What somebody has decided to live with: a list of check, machine (a list of patterns), reason, until (a day or None)."""
     problems = Problems()
-    if given is not None and not is_list(given):
-        problems.add(name, given, "it must be a list of check, machine, reason and until.")
-        problems.stop()
     found = []
-    for number, waiver in enumerate(given or ()):
+    for number, waiver in enumerate(_listed(given, name, f"it must be a list of {_and(WAIVER)}.")):
         where = f"{name}[{number}]"
         if not isinstance(waiver, Mapping):
-            problems.add(where, waiver, "it must be a mapping of check, machine, reason and until.")
+            problems.add(where, waiver, f"it must be a mapping of {_and(WAIVER)}.")
             continue
-        for key in set(waiver).difference(("check", "machine", "reason", "until")):
-            problems.add(f"{where} key", key, "the known ones are check, machine, reason, until.")
-        check, given_to, reason, until = (waiver.get(key) for key in ("check", "machine", "reason", "until"))
+        _look_at_keys(waiver, WAIVER, where, problems)
+        check, given_to, reason, until = (waiver.get(key) for key in WAIVER)
         if not isinstance(check, str) or not CHECK_ID.fullmatch(check):
             problems.add(f"{where}.check", check, "it must be the id of a check, as the report has it.")
         elif check in NOT_WAIVED:
@@ -46,7 +44,7 @@ def waivers(given: t.Any, name: str = "preflight_waivers") -> list[dict[str, t.A
             problems.add(f"{where}.until", until, "it must be a day such as 2027-01-31, the last on which the waiver holds.")
         found.append({"check": check, "machine": machine, "reason": reason, "until": day})
     problems.stop()
-    return [{**waiver, "check": str(waiver["check"]), "machine": [str(pattern) for pattern in waiver["machine"]],
+    return [{"check": str(waiver["check"]), "machine": [str(pattern).strip() for pattern in waiver["machine"]],
              "reason": str(waiver["reason"]).strip(), "until": waiver["until"] and str(waiver["until"])} for waiver in found]
 
 
@@ -60,7 +58,7 @@ def _is_day(text: t.Any) -> bool:
 def check_ids(given: t.Any, known: Sequence[str], name: str) -> tuple[str, ...]:
     """Ids of checks, all of them known ones."""
     problems = Problems()
-    ids = texts([given] if isinstance(given, str) and given.strip() else given, (), name)
+    ids = texts(_parted(given), (), name)
     for check in ids:
         if check not in known:
             problems.add(name, check, f"the known checks are {', '.join(known)}.")
@@ -70,30 +68,42 @@ def check_ids(given: t.Any, known: Sequence[str], name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(ids))
 
 
+def gather_subset(given: t.Any, known: t.Collection[str], name: str = "preflight_gather_subset") -> tuple[str, ...]:
+    """Subsets of Ansible's facts; one after an exclamation mark is left out."""
+    problems = Problems()
+    subsets = texts(_parted(given), (), name)
+    for subset in subsets:
+        if subset.removeprefix("!") not in known:
+            problems.add(name, subset, f"the known subsets are {', '.join(sorted(known))}.")
+    problems.stop()
+    return tuple(dict.fromkeys(subsets))
+
+
 def custom_checks(
     given: t.Any, roles: t.Iterable[str], taken: t.Container[str], name: str = "preflight_custom_checks",
 ) -> list[dict[str, t.Any]]:
     """Checks of the user's own, whole and compiled: check, scope, roles, expect, level, detail, fix."""
     problems, roles = Problems(), list(roles)
-    if given is not None and not is_list(given):
-        problems.add(name, given, "it must be a list of checks.")
-        problems.stop()
+    checks = _listed(given, name, "it must be a list of checks.")
+    absent = custom.absent() if checks else None
+    if absent:
+        problems.append(f"{name}: {absent}.")
     found: list[dict[str, t.Any]] = []
-    for number, check in enumerate(given or ()):
+    for number, check in enumerate(checks):
         where = f"{name}[{number}]"
         if not isinstance(check, Mapping):
             problems.add(where, check, "it must be a mapping of check, expect, fix and, if need be, roles, scope, level, detail.")
             continue
-        for key in set(check).difference(CUSTOM):
-            problems.add(f"{where} key", key, f"the known ones are {', '.join(CUSTOM)}.")
+        _look_at_keys(check, tuple(CUSTOM), where, problems)
         whole = {**CUSTOM, **{key: check[key] for key in CUSTOM if check.get(key) is not None}}
-        for key in ("check", "expect", "detail", "fix"):
+        for key, must in (("check", "it must be an id of its own."), ("expect", "it must be a JMESPath expression."),
+                          ("detail", "it must be a text."), ("fix", "it must say what to do.")):
             if not isinstance(whole[key], str) or not (whole[key].strip() or key == "detail"):
-                problems.add(f"{where}.{key}", whole[key], "it must be a text.")
+                problems.add(f"{where}.{key}", whole[key], must)
         if isinstance(whole["check"], str) and whole["check"].strip():
             if not CHECK_ID.fullmatch(whole["check"]):
-                problems.add(f"{where}.check", whole["check"], "an id consists of small letters, digits and underscores.")
-            elif whole["check"] in taken or any(whole["check"] == other["check"] for other in found):
+                problems.add(f"{where}.check", whole["check"], "an id consists of small letters, digits and underscores, a letter first.")
+            elif whole["check"] in taken or whole["check"] in NOT_A_CHECK or any(whole["check"] == other["check"] for other in found):
                 problems.add(f"{where}.check", whole["check"], "another check has this id.")
         whole["roles"] = [whole["roles"]] if isinstance(whole["roles"], str) else whole["roles"]
         if not is_list(whole["roles"]) or not all(role in roles for role in whole["roles"]):
@@ -102,11 +112,39 @@ def custom_checks(
             if whole[key] not in allowed:
                 problems.add(f"{where}.{key}", whole[key], f"it must be one of {', '.join(allowed)}.")
         for key, understand in (("expect", custom.compiled), ("detail", custom.parts), ("fix", custom.parts)):
+            if absent or not isinstance(whole[key], str) or not whole[key].strip():
+                continue
             try:
-                if isinstance(whole[key], str) and whole[key].strip():
-                    understand(str(whole[key]))
+                understand(str(whole[key]))
             except custom.ExpressionError as problem:
-                problems.add(f"{where}.{key}", whole[key], f"{problem}.")
+                # As it is: what looks like a secret in an address is how JMESPath filters a list.
+                told = whole[key] if len(whole[key]) <= custom.EXPRESSION_MOST else f"{whole[key][:custom.EXPRESSION_MOST]}..."
+                problems.append(f"{where}.{key} is {str(told)!r}: {problem}.")
         found.append(whole)
     problems.stop()
     return [{**{key: str(value) for key, value in check.items()}, "roles": [str(role) for role in check["roles"]]} for check in found]
+
+
+def _listed(given: t.Any, name: str, must: str) -> Sequence[t.Any]:
+    if given is None or isinstance(given, str) and not given.strip():  # a template may make text of nothing
+        return ()
+    if not is_list(given):
+        problems = Problems()
+        problems.add(name, given, must)
+        problems.stop()
+    return t.cast(Sequence[t.Any], given)
+
+
+def _parted(given: t.Any) -> t.Any:
+    """A text as a list, as Ansible has it for lists on its command line."""
+    return [part.strip() for part in given.split(",") if part.strip()] if isinstance(given, str) else given
+
+
+def _look_at_keys(given: Mapping[t.Any, t.Any], known: Sequence[str], where: str, problems: Problems) -> None:
+    for key in given:
+        if key not in known:
+            problems.add(f"{where} key", key, f"the known ones are {', '.join(known)}.")
+
+
+def _and(words: Sequence[str]) -> str:
+    return f"{', '.join(words[:-1])} and {words[-1]}"
