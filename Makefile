@@ -15,7 +15,7 @@ export ANSIBLE_COLLECTIONS_PATH := $(CURDIR)/.collections:$(THEIRS)
 
 .NOTPARALLEL: # the stages of `make test` keep their order
 .PHONY: help preflight inventory collection packages ruff mypy ansible-lint lint sanity
-.PHONY: unit lab integration pytest cores all-cores test test-all clean
+.PHONY: docs unit lab integration pytest cores all-cores test test-all clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -51,6 +51,9 @@ ansible-lint: $(VENV)/installed-dev collection
 sanity: $(VENV)/installed-dev packages ## ansible-test sanity
 	@echo "== ansible-test sanity"
 	@$(BIN)/python tests/tools/sanity.py
+
+docs: $(VENV)/installed ## write the pages of docs/ that are made from data
+	@$(BIN)/python tests/tools/docs.py
 
 unit: ## pytest over tests/unit; here and below ARGS go to pytest
 lab: packages ## pytest over tests/lab

@@ -1,0 +1,114 @@
+"""Writes those pages of docs/ that are made from data: docs/profiles.md from the profiles and their schema."""
+
+import json
+import sys
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+PROFILES = ROOT / "roles" / "preflight" / "profiles"
+SCHEMA = ROOT / "docs" / "profile.schema.json"
+FIGURES = {"cpus": "CPUs", "memory_mb": "memory MB", "disk_gb": "disk GB"}
+WORDS = {**FIGURES, "ports": "ports", "reaches": "who reaches whom", "systems": "systems", "architectures": "architectures",
+         "internet_urls": "what must answer", "needs": "needs"}
+INTRO = """\
+<!-- Made by `make docs` from roles/preflight/profiles and docs/profile.schema.json. -->
+# Profiles
+
+A profile is all that one kind of install asks of its machines, as one file. `preflight_profile` is the name of one that ships, or the path
+of one of your own:
+
+    ansible-playbook llmgw.preflight.preflight -i hosts.yml -e preflight_profile=kubeadm
+    ansible-playbook llmgw.preflight.preflight -i hosts.yml -e preflight_profile=./profile.yml
+
+What has a slash or an ending is a path. A relative one is looked for in the folder of the playbook, and else in the folder in which Ansible
+was started.
+
+`preflight_needs` is put over a profile's needs; `preflight_systems`, `preflight_architectures` and `preflight_internet_urls` stand in place
+of what it says of these.
+"""
+FORM = """
+## One of your own
+
+The form is in [profile.schema.json](profile.schema.json), for programs, and for the editors that check a file whose first line names it:
+
+    # yaml-language-server: $schema=https://raw.githubusercontent.com/llmgw/ansible-preflight/main/docs/profile.schema.json
+
+{keys}
+
+Of each role:
+
+{role_keys}
+
+What is not named of a role is not asked of its machines. A role may reach only ports on which the other one listens. Where the other one is
+the same, its machines reach each other.
+
+A profile is data, never a template: `{{{{ }}}}` in it stays text. It is YAML of which only what JSON has too is taken, so without tags
+(`!vault`), aliases and a key that is there twice, and of 100 kB at most.
+"""
+
+
+def load(name):
+    return yaml.safe_load((PROFILES / f"{name}.yml").read_text(encoding="utf-8"))
+
+
+def table(head, rows):
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows))
+
+
+def keys_of(schema):
+    """A table of what a mapping of the schema holds."""
+    needed = schema.get("required", ())
+    return table(("key", "what"), [(f"`{key}`{'' if key in needed or not needed else ' (may be left out)'}", about["description"])
+                                   for key, about in schema["properties"].items()])
+
+
+def ports(numbers):
+    return ", ".join(map(str, numbers))
+
+
+def sources(source, of):
+    """A line for each text that says where figures are from."""
+    by_key = source if isinstance(source, dict) else {None: source} if source else {}
+    return [f"- {', '.join(filter(None, (of, WORDS.get(key))))}{': ' if of or key else ''}{text}" for key, text in by_key.items()]
+
+
+def section(name):
+    profile = load(name)
+    roles, reaches, told = [], [], sources(profile.get("source"), "")
+    for role, need in profile["needs"].items():
+        figures = [str(need.get(figure, "not asked")) for figure in FIGURES]
+        roles.append((f"`{role}`", *figures, ports(need.get("ports", ())) or "none"))
+        reaches += [(f"`{role}`", f"`{other}`", ports(numbers)) for other, numbers in need.get("reaches", {}).items()]
+        told += sources(need.get("source"), f"`{role}`")
+    rest = (
+        ("systems (os-release ID and VERSION_ID)", "; ".join(f"{name} {', '.join(known)}" for name, known in profile["systems"].items())),
+        ("architectures", ", ".join(profile["architectures"])),
+        ("must answer", ", ".join(f"`{url}`" for url in profile.get("internet_urls", ())) or "nothing"),
+    )
+    return "\n\n".join((
+        f"## `{name}`", profile["description"], table(("role", *FIGURES.values(), "ports"), roles),
+        table(("role", "must reach", "on"), reaches), table(("of all machines", ""), rest), "Where this is from:", "\n".join(told)))
+
+
+def profiles():
+    """docs/profiles.md, as it must be."""
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    names = sorted(path.stem for path in PROFILES.glob("*.yml"))
+    listed = table(("profile", "what"), [(f"[`{name}`](#{name})", load(name)["description"]) for name in names])
+    form = FORM.format(keys=keys_of(schema), role_keys=keys_of(schema["$defs"]["role"]))
+    return "\n".join((INTRO, listed, form, "\n\n".join(map(section, names)))) + "\n"
+
+
+PAGES = {ROOT / "docs" / "profiles.md": profiles}
+
+
+def main():
+    for path, page in PAGES.items():
+        path.write_text(page(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
