@@ -1,49 +1,144 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""What is new since an earlier report, what is mended, and what remains. Pure."""
+"""What is new since an earlier report, what is mended, and what remains. Pure.
+
+Nothing is claimed that was not looked at. A problem is fixed only where this report has looked and found it well; it is new only where the
+earlier one could have told it and did not. So a machine that is not examined, one that can't be logged in to any more, and a check that is
+skipped hide their problems, and uncover them when they come back.
+"""
 
 from __future__ import annotations
 
+import datetime
 import typing as t
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
+from . import checks, own, waivers
 from .model import Level
 
 LEVELS = {str(level): level for level in Level}
+# The checks that compare machines with each other: of one alone they know nothing.
+COMPARING = {check.ID for check in (checks.role_ports, checks.identity, checks.clocks, checks.alike, checks.latency)}
+# Those that say nothing of a machine by itself where all is well with it.
+SILENT = {check.ID for check in (checks.role_ports, checks.clocks, checks.alike)}
+# Where not each machine tries each other one, these tell of those that it tried, which are others in each run.
+BY_LOT = {checks.network.ID, checks.names.ID}
+# What a user gave, and gave wrong: always looked at, and nothing is said of it where it is right.
+GIVEN = {waivers.ID, own.ID}
 
 Report = Mapping[str, t.Any]
 At = tuple[str | None, str]  # machine (None for all together) and check
 
 
-def changes(earlier: Report, report: Report) -> dict[str, t.Any]:
-    """since (when the earlier one was made); new, worse, better and fixed, each a list of machine and check; remains, a number.
+class NotComparable(ValueError):
+    """What was given as the earlier report is none, or of another form; the message says so."""
 
-    Only what warns or fails is a problem, waived or not. What was not looked at this time is neither fixed nor remains. Raises KeyError,
-    TypeError or ValueError where ``earlier`` is no report.
+
+def changes(earlier: Report, report: Report) -> dict[str, t.Any]:
+    """What became of each problem; only what warns or fails is one, waived or not.
+
+    since is when the earlier report was made. new, worse, better, fixed are lists of machine and check, and so are hidden (was there, and
+    was not looked at this time) and uncovered (is there, and was not looked at then). remains is the number of those that are as they
+    were. Raises NotComparable.
     """
-    before, now = _problems(earlier), _problems(report)
-    looked_at = {(finding["machine"], finding["check"]) for finding in report["findings"]}
-    unread = {finding["machine"] for finding in report["findings"] if finding["check"] == "login" and finding["level"] == "fail"}
-    gone = [at for at in before if at not in now and (at in looked_at or at[0] is None or at[1] == "login") and at[0] not in unread]
-    both = [at for at in now if at in before]
+    try:
+        if earlier["schema_version"] != report["schema_version"]:
+            raise NotComparable(f"its form is version {str(earlier['schema_version'])[:20]}, and this one's {report['schema_version']}")
+        datetime.datetime.fromisoformat(earlier["about"]["at"])
+        before = _View(earlier, _renamed(earlier, report))
+    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+        raise problem if isinstance(problem, NotComparable) else NotComparable("it is no report") from problem
+    now = _View(report, {})
+    come = [at for at in now.problems if at not in before.problems]
+    gone = [at for at in before.problems if at not in now.problems]
+    fixed = {at for at in gone if now.finds_well(at) and not now.is_blind(at, before)}
+    uncovered = {at for at in come if before.is_blind(at, now) or before.never_made(at)}
+    both = [at for at in now.problems if at in before.problems]
+    worse = {at for at in both if now.problems[at] > before.problems[at] and not before.is_blind(at, now)}
+    better = {at for at in both if now.problems[at] < before.problems[at] and not now.is_blind(at, before)}
     return {
-        "since": str(earlier["about"]["at"]),
-        "new": _listed(at for at in now if at not in before),
-        "worse": _listed(at for at in both if now[at] > before[at]),
-        "better": _listed(at for at in both if now[at] < before[at]),
-        "fixed": _listed(gone),
-        "remains": sum(now[at] == before[at] for at in both),
+        "since": earlier["about"]["at"],
+        "new": _listed(at for at in come if at not in uncovered),
+        "worse": _listed(at for at in both if at in worse),
+        "better": _listed(at for at in both if at in better),
+        "fixed": _listed(at for at in gone if at in fixed),
+        "remains": len(both) - len(worse) - len(better),
+        "hidden": _listed(at for at in gone if at not in fixed),
+        "uncovered": _listed(at for at in come if at in uncovered),
     }
 
 
-def _problems(report: Report) -> dict[At, Level]:
-    """The worst of what each check says of each machine, where it is more than ok."""
-    found: dict[At, Level] = {}
-    for finding in report["findings"]:
-        at, level = (finding["machine"], finding["check"]), LEVELS[finding["level"]]
-        if level > Level.OK:
-            found[at] = max(level, found.get(at, level))
-    return found
+class _View:
+    """What one report tells, and what it can't tell."""
+
+    def __init__(self, report: Report, renamed: Mapping[str, str]) -> None:
+        self.problems: dict[At, Level] = {}  # the worst of what each check says of each machine, where it is more than ok
+        self.told: set[At] = set()
+        for finding in report["findings"]:
+            machine, check, level = finding["machine"], finding["check"], LEVELS[finding["level"]]
+            if not isinstance(check, str) or not isinstance(machine, (str, type(None))):
+                raise TypeError("a finding is about one machine or about all, and of one check")
+            at = (renamed.get(machine, machine) if machine else None, check)
+            self.told.add(at)
+            if level > Level.OK:
+                self.problems[at] = max(level, self.problems.get(at, level))
+        machines = {renamed.get(machine["machine"], machine["machine"]): machine for machine in report["machines"]}
+        self.examined = set(machines)
+        self.unread = {name for name in machines if self.problems.get((name, checks.login.ID)) == Level.FAIL}
+        self.read = self.examined - self.unread
+        self.unread.update(renamed.get(entry["machine"], entry["machine"]) for entry in report["not_examined"])
+        self.clocks = {name for name, machine in machines.items() if machine.get("clock")}
+        self.made = {check for machine, check in self.told}
+        self.skipped = set(report["skipped"])
+        self.sampled = bool(report["sampled"])
+        self.waiting = any(waiver["state"] == "waiting" for waiver in report["waivers"])
+
+    def finds_well(self, at: At) -> bool:
+        """Whether it looked at this, and there is no problem; only for what is not among its problems."""
+        machine, check = at
+        if at in self.told:
+            return True
+        if check in GIVEN:
+            return machine is None or machine in self.examined
+        if check not in SILENT or check not in self.made:
+            return False
+        if check == checks.clocks.ID:
+            return machine is None or machine in self.clocks
+        return machine in self.read
+
+    def is_blind(self, at: At, other: _View) -> bool:
+        """Whether it could not have told this, though the ``other`` could."""
+        machine, check = at
+        if check in self.skipped or machine in self.unread:
+            return True
+        if check == waivers.ID:
+            return self.waiting
+        if self.sampled and check in BY_LOT:
+            return True
+        # A clash with a machine that it knows, and did not read.
+        compares = check in COMPARING or machine is None and check != checks.quorum.ID
+        return compares and not other.read.isdisjoint(self.unread)
+
+    def never_made(self, at: At) -> bool:
+        """Whether it did not make this check at all; one that is the user's own may be silent while all is well."""
+        return at[1] not in self.made and (at[1] in checks.IDS or own.ID in self.skipped)
 
 
-def _listed(ats: t.Iterable[At]) -> list[dict[str, t.Any]]:
+def _renamed(earlier: Report, report: Report) -> dict[str, str]:
+    """Those machines of the earlier report that are in this one under another name, by their address."""
+    before, now = _names(earlier), _names(report)
+    then, at = _by_address(earlier), _by_address(report)
+    return {name: at[address] for address, name in then.items() if address in at and name not in now and at[address] not in before}
+
+
+def _names(report: Report) -> set[str]:
+    return {entry["machine"] for part in ("machines", "not_examined") for entry in report[part]}
+
+
+def _by_address(report: Report) -> dict[str, str]:
+    times = Counter(machine.get("address") for machine in report["machines"])
+    return {address: machine["machine"] for machine in report["machines"] if times[address := machine.get("address")] == 1 and address}
+
+
+def _listed(ats: Iterable[At]) -> list[dict[str, t.Any]]:
     return [{"machine": machine, "check": check} for machine, check in ats]

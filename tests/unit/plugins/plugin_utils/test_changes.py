@@ -1,0 +1,225 @@
+from __future__ import annotations
+
+import copy
+
+import pytest
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.changes import NotComparable, changes
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import evaluate
+
+THEN = "2026-11-29T10:00:00+01:00"
+
+
+def report(findings="", not_examined="", **parts):
+    """A report in short: "db1 disk fail, n1 login ok, - quorum warn"; machines that are named have been logged in to, unless that is told.
+
+    The address of a machine is its name with 10. before, if not ``addresses`` says otherwise.
+    """
+    told = [finding.split() for finding in findings.split(", ") if finding]
+    addresses = parts.pop("addresses", {})
+    machines = list(dict.fromkeys(machine for machine, check, level in told if machine != "-"))
+    logged_in = [[machine, "login", "ok"] for machine in machines if [machine, "login", "fail"] not in told]
+    return {
+        "schema_version": 1,
+        "about": {"at": THEN, "version": "0.1.0", "ansible": "2.19", "profile": "llmgw"},
+        "machines": [{"machine": name, "address": addresses.get(name, f"10.{name}"), "clock": {"offset_s": 0, "error_s": 0}}
+                     for name in machines],
+        "findings": [{"machine": None if machine == "-" else machine, "check": check, "level": level, "detail": "d", "fix": "f"}
+                     for machine, check, level in (*logged_in, *told)],
+        "not_examined": [{"machine": name, "why": "limit"} for name in not_examined.split()],
+        "skipped": [], "waivers": [], "sampled": None, **parts,
+    }
+
+
+def what(then, now):
+    """The changes in short, without what is empty."""
+    found = changes(then, now)
+    assert found.pop("since") == THEN
+    return {key: ", ".join(f"{at['machine'] or '-'} {at['check']}" for at in value) if isinstance(value, list) else value
+            for key, value in found.items() if value}
+
+
+def test_a_whole_one():
+    then = report("db1 disk fail, db1 cpus warn, db1 memory fail, db1 time_sync warn, n1 disk ok, - quorum warn")
+    now = report("db1 disk ok, db1 cpus fail, db1 memory warn, db1 time_sync warn, n1 disk warn, - quorum ok")
+    assert changes(then, now) == {
+        "since": THEN,
+        "new": [{"machine": "n1", "check": "disk"}],
+        "worse": [{"machine": "db1", "check": "cpus"}],
+        "better": [{"machine": "db1", "check": "memory"}],
+        "fixed": [{"machine": "db1", "check": "disk"}, {"machine": None, "check": "quorum"}],
+        "remains": 1,
+        "hidden": [],
+        "uncovered": [],
+    }
+
+
+SAMPLED = {"sampled": {"machines": 60, "others": 5, "seed": "abc123"}}
+ALIKE = "db1 login ok, db2 login ok, db3 login ok"
+
+# what has happened -> (then, now, what is told)
+CASES = {
+    "nothing": (report("a disk ok"), report("a disk ok"), {}),
+    "it remains": (report("a disk fail"), report("a disk fail"), {"remains": 1}),
+    "of several findings of one check the worst counts": (
+        report("a raid warn, a raid fail"), report("a raid fail, a raid warn"), {"remains": 1}),
+    "one of several is mended": (report("a raid warn, a raid fail"), report("a raid warn, a raid ok"), {"better": "a raid"}),
+    # Machines that come and go.
+    "not examined this time": (report("a disk fail, b disk ok"), report("b disk ok", "a"), {"hidden": "a disk"}),
+    "nor could it be logged in to then": (report("a login fail"), report("b disk ok", "a"), {"hidden": "a login"}),
+    "not examined then": (report("b disk ok", "a"), report("a disk fail, b disk ok"), {"uncovered": "a disk"}),
+    "not to be logged in to any more": (
+        report("a disk fail, a cpus warn"), report("a login fail"), {"new": "a login", "hidden": "a disk, a cpus"}),
+    "to be logged in to again": (
+        report("a login fail"), report("a disk fail, a cpus ok"), {"fixed": "a login", "uncovered": "a disk"}),
+    "not examined then, and not to be logged in to now": (
+        report("b disk ok", "a"), report("a login fail, b disk ok"), {"uncovered": "a login"}),
+    "a machine more": (report("a disk ok"), report("a disk ok, b disk fail"), {"new": "b disk"}),
+    "a machine less": (report("a disk ok, b disk fail"), report("a disk ok"), {"hidden": "b disk"}),
+    "one under a new name": (
+        report("db1 disk fail, db1 cpus warn, n1 disk ok", addresses={"db1": "10.0.0.1"}),
+        report("pg1 disk fail, pg1 cpus ok, n1 disk ok", addresses={"pg1": "10.0.0.1"}), {"remains": 1, "fixed": "pg1 cpus"}),
+    "two that have changed their addresses": (
+        report("a disk fail, b disk ok", addresses={"a": "10.1", "b": "10.2"}),
+        report("a disk fail, b disk ok", addresses={"a": "10.2", "b": "10.1"}), {"remains": 1}),
+    "new names behind one address": (
+        report("a disk fail, b disk fail", addresses={"a": "10.1", "b": "10.1"}),
+        report("c disk fail, d disk fail", addresses={"c": "10.1", "d": "10.1"}), {"new": "c disk, d disk", "hidden": "a disk, b disk"}),
+    "its address is now that of one that was there too": (
+        report("a disk fail, b disk ok", addresses={"a": "10.1", "b": "10.2"}), report("b disk ok", addresses={"b": "10.1"}),
+        {"hidden": "a disk"}),
+    "its address is another machine's now, and it is only not examined": (
+        report("a disk fail", addresses={"a": "10.1"}), report("b disk fail", "a", addresses={"b": "10.1"}),
+        {"new": "b disk", "hidden": "a disk"}),
+    # Checks that come and go.
+    "skipped now": (report("a disk fail, - quorum warn"), report("a cpus ok", skipped=["disk", "quorum"]), {"hidden": "a disk, - quorum"}),
+    "skipped then": (report("a cpus ok", skipped=["disk"]), report("a disk fail, a cpus ok"), {"uncovered": "a disk"}),
+    "one of the user's own was skipped": (report("a cpus ok", skipped=["raid"]), report("a raid fail, a cpus ok"), {"uncovered": "a raid"}),
+    "not asked any more": (report("a ports warn, b ports ok"), report("a disk ok, b ports ok"), {"hidden": "a ports"}),
+    "asked now": (report("a disk ok, b ports ok"), report("a ports warn, b ports ok"), {"new": "a ports"}),
+    "a check that was not made at all": (
+        report("a disk ok, b disk ok"), report("a role_ports fail, b role_ports ok"), {"uncovered": "a role_ports"}),
+    "one of the user's own comes": (report("a disk ok"), report("a disk ok, a raid fail"), {"new": "a raid"}),
+    "the user's own were skipped": (
+        report("a disk ok", skipped=["own_findings"]), report("a disk ok, a raid fail"), {"uncovered": "a raid"}),
+    "one of the user's own is silent": (report("a raid fail"), report("a disk ok"), {"hidden": "a raid"}),
+    "one of the user's own is well": (report("a raid fail"), report("a raid ok"), {"fixed": "a raid"}),
+    # Between machines.
+    "a clock is right": (report("a clocks warn, b disk ok"), report("a disk ok, b disk ok, - clocks ok"), {"fixed": "a clocks"}),
+    "a clock is right and another is not": (
+        report("a clocks warn, b disk ok, c disk ok"), report("a disk ok, b clocks warn, c disk ok"),
+        {"new": "b clocks", "fixed": "a clocks"}),
+    "the controller's clock is right": (
+        report("a disk ok, b disk ok, - clocks warn"), report("a disk ok, b disk ok, - clocks ok"), {"fixed": "- clocks"}),
+    "the clocks were not compared": (report("a clocks warn, b disk ok"), report("a disk ok, b disk ok"), {"hidden": "a clocks"}),
+    "ways that are open again": (
+        report("n1 role_ports fail, db1 role_ports ok"), report("n1 disk ok, db1 role_ports ok"), {"fixed": "n1 role_ports"}),
+    "the ways were not tried": (
+        report("n1 role_ports fail, db1 role_ports ok"), report("n1 disk ok, db1 disk ok"), {"hidden": "n1 role_ports"}),
+    "what could not be read is as with the others": (
+        report(f"{ALIKE}, db2 alike fail"), report(f"{ALIKE}, - alike ok"), {"fixed": "db2 alike"}),
+    "what can not be read can not be compared": (
+        report(f"{ALIKE}, - alike fail"), report(f"{ALIKE}, db2 alike fail"), {"new": "db2 alike", "hidden": "- alike"}),
+    "its double is not examined": (
+        report("a identity ok, b identity fail, c identity ok"), report("b identity ok, c identity ok", "a"), {"hidden": "b identity"}),
+    "its double can not be logged in to": (
+        report("a identity ok, b identity fail, c identity ok"), report("a login fail, b identity ok, c identity ok"),
+        {"new": "a login", "hidden": "b identity"}),
+    "its worst double is not examined": (
+        report("a identity ok, b identity fail, c identity ok"), report("b identity warn, c identity ok", "a"), {"remains": 1}),
+    "its double was not examined": (
+        report("b identity ok, c identity ok", "a"), report("a identity ok, b identity fail, c identity ok"), {"uncovered": "b identity"}),
+    "its worst double was not examined": (
+        report("b identity warn, c identity ok", "a"), report("a identity ok, b identity fail, c identity ok"), {"remains": 1}),
+    "its double is gone": (report("a identity ok, b identity fail, c identity ok"), report("b identity ok, c identity ok"),
+                           {"fixed": "b identity"}),
+    "its double is new": (report("b identity ok, c identity ok"), report("a identity ok, b identity fail, c identity ok"),
+                          {"new": "b identity"}),
+    "neither time could the third be read": (
+        report("a identity ok, b identity fail, c login fail"), report("a identity ok, b identity ok, c login fail"),
+        {"fixed": "b identity", "remains": 1}),
+    "etcd's members are known, examined or not": (
+        report("a disk ok, b disk ok, - quorum warn"), report("a disk ok, - quorum ok", "b"), {"fixed": "- quorum"}),
+    "the way to all others is tried, examined or not": (
+        report("a network fail, b network ok"), report("a network ok", "b"), {"fixed": "a network"}),
+    "one for all of the user's own, and not all are there": (
+        report("a disk ok, b disk ok, - all_alike fail"), report("a disk ok, - all_alike ok", "b"), {"hidden": "- all_alike"}),
+    "others were tried by lot": (report("a network fail, b names fail"), report("a network ok, b names ok", **SAMPLED),
+                                 {"hidden": "a network, b names"}),
+    "others had been tried by lot": (report("a network ok, b network ok", **SAMPLED), report("a network fail, b network ok"),
+                                     {"uncovered": "a network"}),
+    # What the user gave.
+    "a waiver is put right": (report("a disk ok, - waivers warn"), report("a disk ok"), {"fixed": "- waivers"}),
+    "a waiver waits": (report("a disk ok, - waivers warn"), report("a disk ok", waivers=[{"state": "waiting"}]), {"hidden": "- waivers"}),
+    "a waiver had waited": (report("a disk ok", waivers=[{"state": "waiting"}]), report("a disk ok, - waivers warn"),
+                            {"uncovered": "- waivers"}),
+    "own findings are put right": (report("a own_findings fail"), report("a disk ok"), {"fixed": "a own_findings"}),
+    "own findings of a machine that is gone": (report("a own_findings fail, b disk ok"), report("b disk ok"), {"hidden": "a own_findings"}),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_told(name):
+    then, now, told = CASES[name]
+    assert what(then, now) == told
+
+
+def test_a_clock_that_can_not_be_told_any_more_is_not_right():
+    then, now = report("a clock ok, a clocks warn, b disk ok, c disk ok"), report("a clock fail, b disk ok, c disk ok, - clocks ok")
+    now["machines"][0]["clock"] = None
+    assert what(then, now) == {"new": "a clock", "hidden": "a clocks"}
+
+
+def test_each_problem_of_both_reports_is_told_once():
+    for then, now, _told in CASES.values():
+        found = changes(then, now)
+        lists = {key: [(at["machine"], at["check"]) for at in found[key]] for key in found.keys() - {"since", "remains"}}
+        both = len(lists["worse"]) + len(lists["better"]) + found["remains"]
+        assert len(lists["new"]) + len(lists["uncovered"]) + both == len(problems_of(now))
+        assert len(lists["fixed"]) + len(lists["hidden"]) + both == len(problems_of(then))
+
+
+def problems_of(report):
+    return {(finding["machine"], finding["check"]) for finding in report["findings"] if finding["level"] != "ok"}
+
+
+def test_a_problem_that_is_waived_now_remains(record):
+    then, now = ({**report(), **evaluate([record(cpus=1)], waived=waived)} for waived in (None, [{"check": "cpus", "reason": "a test"}]))
+    assert (then["counts"]["warn"], now["counts"]["warn"], now["waived"]) == (1, 0, 1)
+    assert what(then, now) == {"remains": 1}
+
+
+def broken(**parts):
+    return {**report("a disk fail"), **parts}
+
+
+@pytest.mark.parametrize(("earlier", "message"), [
+    ([], "it is no report"),
+    ("x", "it is no report"),
+    (None, "it is no report"),
+    ({}, "it is no report"),
+    ({"schema_version": 1}, "it is no report"),
+    (broken(schema_version=2), "its form is version 2, and this one's 1"),
+    (broken(schema_version="7" * 99), f"its form is version {'7' * 20}, and this one's 1"),
+    (broken(about={}), "it is no report"),
+    (broken(about={"at": 5}), "it is no report"),
+    (broken(about={"at": "\x1b[2J"}), "it is no report"),
+    (broken(findings=5), "it is no report"),
+    (broken(findings={"a": 1}), "it is no report"),
+    (broken(findings=[{"machine": ["a"], "check": "disk", "level": "fail"}]), "it is no report"),
+    (broken(findings=[{"machine": 5, "check": "disk", "level": "fail"}]), "it is no report"),
+    (broken(findings=[{"machine": "a", "check": None, "level": "fail"}]), "it is no report"),
+    (broken(findings=[{"machine": "a", "check": "disk", "level": "bad"}]), "it is no report"),
+    (broken(findings=[{"machine": "a", "check": "disk", "level": []}]), "it is no report"),
+    (broken(machines=[{"machine": "a", "address": {}}]), "it is no report"),
+    (broken(machines=[5]), "it is no report"),
+    (broken(not_examined=["a"]), "it is no report"),
+    (broken(skipped=5), "it is no report"),
+    (broken(waivers=[5]), "it is no report"),
+], ids=repr)
+def test_what_is_no_earlier_report(earlier, message):
+    now = report("a disk ok")
+    before = copy.deepcopy(now)
+    with pytest.raises(NotComparable) as problem:
+        changes(earlier, now)
+    assert str(problem.value) == message
+    assert now == before
