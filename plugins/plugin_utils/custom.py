@@ -127,9 +127,9 @@ class Record(dict[str, t.Any]):
     """A record as expressions see it."""
 
     def get(self, key: str, default: t.Any = None) -> t.Any:
-        if key not in self:
+        if key not in self and key != "null":  # that is no word of JMESPath's, and means what people mean by it
             raise _Absent(self, key)
-        return self[key]
+        return super().get(key)
 
 
 Record.__name__ = "dict"  # by which jmespath knows what is an object
@@ -188,6 +188,8 @@ def _unread(expect: str, problem: _Absent, of_one: bool) -> Verdict:
         why = "which could not be read"
     elif isinstance(unmeasured, Mapping) and key in unmeasured:
         why = f"which was not read: {_short(unmeasured[key], VALUE_MOST)}"
+    elif key in ("true", "false"):
+        why = f"and means `{key}`"
     elif key == FACTS:
         why = "and none were asked for (preflight_gather_subset)"
     else:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from ansible_collections.llmgw.preflight.plugins.plugin_utils import checks
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import RecordsError, evaluate
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.settings import SettingsError
 
@@ -83,3 +84,38 @@ def test_a_role_that_nobody_knows(record):
         evaluate([record(roles=["databse"])])
     assert str(problem.value) == ("roles of db1 is 'databse': the known role ids are control_plane, database, "
                                   "etcd_witness, node.")
+
+
+def test_checks_that_are_left_out(record):
+    everything = evaluate([record()], custom_checks=MINE)
+    made = [finding["check"] for finding in everything["findings"]]
+    assert everything["skipped"] == []
+    some = evaluate([record()], custom_checks=MINE, only=["disk", "mine", "cpus"], skip=["cpus", "quorum"])
+    assert [finding["check"] for finding in some["findings"]] == ["login", "disk", "mine"]
+    assert some["skipped"] == [check for check in (*checks.IDS, "own_findings") if check not in ("login", "disk")]
+    for check in {*checks.IDS, "mine"} - {"login"}:
+        report = evaluate([record()], custom_checks=MINE, skip=[check])
+        assert report["skipped"] == [check]
+        assert [finding["check"] for finding in report["findings"]] == [one for one in made if one != check]
+    only_login = evaluate([record()], custom_checks=MINE, only="login")
+    assert [finding["check"] for finding in only_login["findings"]] == ["login"]
+    assert only_login["worst"] == "ok"
+    assert evaluate([record(login={"ok": False, "reason": "refused", "cause": "refused"})], only=["disk"])["worst"] == "fail"
+
+
+MINE = [{"check": "mine", "expect": "`true`", "fix": "x"}]
+
+
+@pytest.mark.parametrize("which", ["only", "skip"])
+def test_a_check_that_there_is_not(record, which):
+    with pytest.raises(SettingsError) as problem:
+        evaluate([record()], custom_checks=MINE, **{which: ["dsik"]})
+    assert str(problem.value) == f"{which} is 'dsik': the known checks are {', '.join(checks.IDS)}, mine, own_findings."
+
+
+def test_a_role_of_the_profile_and_one_of_the_needs_can_be_asked_of_checks_of_ones_own(record):
+    of_cache = [{**MINE[0], "roles": ["cache", "node"]}]
+    report = evaluate([record(roles=["cache"]), record(machine="db2")], needs={"cache": {}}, custom_checks=of_cache)
+    assert [finding["machine"] for finding in report["findings"] if finding["check"] == "mine"] == ["db1"]
+    with pytest.raises(SettingsError, match="roles is .* the known ones are control_plane, database, etcd_witness, node"):
+        evaluate([record()], custom_checks=of_cache)

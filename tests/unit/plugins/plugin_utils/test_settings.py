@@ -154,3 +154,46 @@ def test_no_secret_in_a_value_that_is_refused(check, given):
     with pytest.raises(settings.SettingsError) as problem:
         check(given, "name")
     assert "s3cret" not in str(problem.value)
+
+
+CHECKS = ("login", "disk", "mine")
+
+
+@pytest.mark.parametrize(("given", "ids"), [
+    (None, ()), ("", ()), ([], ()), (["disk"], ("disk",)), ("disk", ("disk",)), (" disk , mine,", ("disk", "mine")),
+    (("mine", "disk", "mine"), ("mine", "disk")),
+])
+def test_ids_of_checks(given, ids):
+    assert settings.check_ids(given, CHECKS, "preflight_only") == settings.check_ids(given, CHECKS, "preflight_skip") == ids
+
+
+@pytest.mark.parametrize(("given", "problem"), [
+    (["dsik", "disk", "mien"], "v_skip is 'dsik': the known checks are login, disk, mine.\n"
+                               "v_skip is 'mien': the known checks are login, disk, mine."),
+    (["login"], "v_skip is 'login': this one can not be skipped."),
+    ({"disk": 1}, "v_skip is {'disk': 1}: it must be a list of texts."),
+    ([5], "v_skip is [5]: it must be a list of texts."),
+    (True, "v_skip is True: it must be a list of texts."),
+])
+def test_what_is_no_id_of_a_check(given, problem):
+    with pytest.raises(settings.SettingsError) as error:
+        settings.check_ids(given, CHECKS, "v_skip")
+    assert str(error.value) == problem
+
+
+def test_the_login_may_be_the_only_check():
+    assert settings.check_ids(["login"], CHECKS, "preflight_only") == ("login",)
+
+
+@pytest.mark.parametrize(("given", "subset"), [
+    (None, ()), ([], ()), ("", ()), ("!all, network", ("!all", "network")), (["min", "!network", "min"], ("min", "!network")),
+])
+def test_facts_to_gather(given, subset):
+    assert settings.gather_subset(given, {"all", "min", "network"}) == subset
+
+
+@pytest.mark.parametrize("bad", ["netwrok", "!netwrok", "!", "!!network", "Network"])
+def test_facts_that_there_are_not(bad):
+    with pytest.raises(settings.SettingsError) as error:
+        settings.gather_subset([bad, "min"], {"min", "all", "network"})
+    assert str(error.value) == f"preflight_gather_subset is '{bad}': the known subsets are all, min, network."
