@@ -65,7 +65,9 @@ options:
       silent_mounts, time_sync, listening, internet, reach, libc, identity, names, clock]
     default: []
   gather_subset:
-    description: Facts of Ansible's own that are put into the record as C(facts), as O(ansible.builtin.setup#module:gather_subset) has them.
+    description:
+      - Facts of Ansible's own that are put into the record as C(facts), as O(ansible.builtin.setup#module:gather_subset) has them.
+      - Programs in /etc/ansible/facts.d are not run.
     type: list
     elements: str
     default: []
