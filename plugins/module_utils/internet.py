@@ -2,11 +2,13 @@
 """Do the package mirrors answer, directly or by the proxy that the machine is set up with?"""
 
 import glob
+import os
 import re
 import socket
 import ssl
 import threading
 import time
+from collections import namedtuple
 from http.client import HTTPConnection, HTTPSConnection
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
@@ -21,22 +23,30 @@ from urllib.request import (
     proxy_bypass,
 )
 
-from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured, command, find, text_of
+from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured, command, find, once, text_of
 
 DIRECT = "DIRECT"
+# Words of apt's configuration that say how it reaches a mirror.
+OF_THE_WAY = re.compile("proxy|verify-|cainfo|capath|sslcert|crlfile", re.I)
 # What a proxy answers when it is the proxy that would not; from 500 on it could not.
 PROXY_REFUSED = (403, 407)
 
 
-def internet(urls, limit_s):
+def internet(urls, limit_s, configuration=None):
     """One entry a URL, all tried at once: url, ok, via, stage (dns, connect, tls, http), reason, seconds."""
-    tries = [Try(url, limit_s) for url in urls]
+    configuration = configuration or once(lambda: apt_configuration(limit_s))
+    tries = [Try(url, limit_s, configuration) for url in urls]
+    try_all(tries, limit_s)
+    return [attempt.result() for attempt in tries]
+
+
+def try_all(tries, limit_s):
+    """All of them at once, and no longer than that."""
     for attempt in tries:
         attempt.start()
     end = time.monotonic() + limit_s
     for attempt in tries:
         attempt.join(max(0, end - time.monotonic()))
-    return [attempt.result() for attempt in tries]
 
 
 class Try(threading.Thread):
@@ -44,10 +54,11 @@ class Try(threading.Thread):
 
     daemon = True
 
-    def __init__(self, url, limit_s):
+    def __init__(self, url, limit_s, configuration):
         super(Try, self).__init__()
         self.url = url
         self.limit_s = limit_s
+        self.configuration = configuration  # a function that gives apt's
         self.via = "direct"
         self.stage = "dns"
         self.ok = False
@@ -63,7 +74,7 @@ class Try(threading.Thread):
         begun = time.monotonic()
         url = urlsplit(self.url)
         # It is apt that will ask, and its own configuration comes before the environment.
-        proxy = apt_proxy(url.scheme, url.hostname, self.limit_s)
+        proxy = apt_proxy(self.configuration().options, url.scheme, url.hostname)
         if proxy is None and not proxy_bypass(url.hostname):
             proxy = getproxies().get(url.scheme)
         self.ask(None if proxy == DIRECT else proxy)
@@ -84,17 +95,21 @@ class Try(threading.Thread):
         except HTTPError as answer:  # any answer of the mirror itself shows that it is reached
             answer.close()
             self.stage = "http"
-            if proxy:
-                self.ok = answer.code not in PROXY_REFUSED and answer.code < 500
-                self.reason = "the proxy answers %d %s" % (answer.code, answer.reason)
-            else:
-                self.reason = self.portal(opener, answer)
-                self.ok = not self.reason
+            self.take(answer, opener, proxy)
         except URLError as error:
             self.fail(error.reason, proxy)
         except Exception as error:  # read timeouts, and whatever http.client makes of an odd answer
             self.stage = self.stage if isinstance(error, socket.gaierror) else "http"
             self.fail(error, proxy)
+
+    def take(self, answer, opener, proxy):
+        """Make out what an answer other than 200 means."""
+        if proxy:
+            self.ok = answer.code not in PROXY_REFUSED and answer.code < 500
+            self.reason = "the proxy answers %d %s" % (answer.code, answer.reason)
+        else:
+            self.reason = self.portal(opener, answer)
+            self.ok = not self.reason
 
     def portal(self, opener, answer):
         """What shows that something in between answers in the mirror's place, to have somebody log in first; None if nothing does.
@@ -164,13 +179,16 @@ class _Http(HTTPHandler):
         return self.do_open(_telling(HTTPConnection, self.attempt), req)
 
 
+_context = once(ssl.create_default_context)  # which reads all authorities' certificates
+
+
 class _Https(HTTPSHandler):
     def __init__(self, attempt):
         super(_Https, self).__init__()
         self.attempt = attempt
 
     def https_open(self, req):
-        return self.do_open(_telling(HTTPSConnection, self.attempt), req, context=ssl.create_default_context())
+        return self.do_open(_telling(HTTPSConnection, self.attempt), req, context=_context())
 
 
 class _NoRedirect(HTTPRedirectHandler):
@@ -180,36 +198,42 @@ class _NoRedirect(HTTPRedirectHandler):
     http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
 
 
-def apt_proxy(scheme, host, limit_s):
-    """apt's own proxy for this host: its address, DIRECT, or None where apt says nothing. See apt-transport-http(1).
+# What apt's configuration holds under Acquire, by the names of the options in small letters; files of it that this user may not read.
+Configuration = namedtuple("Configuration", "options unread")
 
-    apt is asked only where its configuration mentions one.
-    """
-    path = find("apt-config")
-    files = ["/etc/apt/apt.conf"] + glob.glob("/etc/apt/apt.conf.d/*")
-    if not path or not any("proxy" in _text(name).lower() for name in files):
-        return None
-    try:
-        out = command([path, "dump", "Acquire::%s::Proxy" % scheme], limit_s)[1]
-    except Unmeasured:
-        return None
-    for option in ("Acquire::%s::Proxy::%s" % (scheme, host), "Acquire::%s::Proxy" % scheme):
-        found = re.search(r'^%s "([^"]+)";' % re.escape(option), out, re.M | re.I)
-        if found:
-            return DIRECT if found.group(1) in ("DIRECT", "false") else found.group(1)
+
+def apt_configuration(limit_s):
+    """apt's configuration of how it fetches. It is asked for it only where its files mention a proxy, or how to trust a server."""
+    path, options, unread, told = find("apt-config"), {}, [], False
+    for name in ["/etc/apt/apt.conf"] + sorted(glob.glob("/etc/apt/apt.conf.d/*")):
+        try:
+            told = bool(OF_THE_WAY.search(text_of(name))) or told
+        except Unmeasured:
+            if os.path.exists(name):
+                unread.append(name)
+    if path and told:
+        try:
+            out = command([path, "dump", "Acquire"], limit_s)[1]
+            options = dict((name.lower(), value) for name, value in re.findall(r'^(\S+) "(.*)";', out, re.M) if value)
+        except Unmeasured:
+            pass
+    return Configuration(options, unread)
+
+
+def apt_proxy(options, scheme, host):
+    """apt's own proxy for this host: its address, DIRECT, or None where apt says nothing. See apt-transport-http(1), and for https
+    apt-transport-https(1): what is not said of it is as for http."""
+    for option in ("acquire::%s::proxy::" + str(host), "acquire::%s::proxy"):
+        for kind in (scheme, "http"):
+            if option % kind in options:
+                found = options[option % kind]
+                return DIRECT if found in ("DIRECT", "false") else found
     return None
-
-
-def _text(path):
-    try:
-        return text_of(path)
-    except Unmeasured:
-        return ""
 
 
 def without_secret(address):
     """An address without the user name and password, query and fragment that it may hold, whatever they look like."""
-    return re.sub(r"^(\w+://)?.*@", lambda found: found.group(1) or "", address).split("?")[0].split("#")[0]
+    return re.sub(r"^([\w+.-]+://)?.*@", lambda found: found.group(1) or "", address).split("?")[0].split("#")[0]
 
 
 def _secrets_of(proxy):

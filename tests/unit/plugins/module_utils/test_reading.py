@@ -5,7 +5,15 @@ import threading
 import time
 
 import pytest
-from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured, command, find, first_line, read_all, text_of
+from ansible_collections.llmgw.preflight.plugins.module_utils.reading import (
+    Unmeasured,
+    command,
+    find,
+    first_line,
+    once,
+    read_all,
+    text_of,
+)
 
 
 def test_each_reader_costs_only_its_own_section():
@@ -68,3 +76,22 @@ def test_texts(tmp_path):
         text_of(str(tmp_path / "g"))
     assert first_line("\n  one \ntwo") == "one"
     assert first_line("\n") == ""
+
+
+@pytest.mark.parametrize("refuses", [False, True])
+def test_what_several_readers_need_is_read_once(refuses):
+    begun, calls = threading.Event(), []
+
+    def reader():
+        begun.wait(10)
+        calls.append(1)
+        if refuses:
+            raise Unmeasured("it would not say")
+        return len(calls)
+
+    shared = once(reader)
+    sides = {name: (shared, 60) for name in ("one", "other")}
+    threading.Timer(0.1, begun.set).start()
+    sections, unmeasured = read_all(sides, 60)
+    assert calls == [1]
+    assert (sections, unmeasured) == (({}, dict.fromkeys(sides, "it would not say")) if refuses else (dict.fromkeys(sides, 1), {}))

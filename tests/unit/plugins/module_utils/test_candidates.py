@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import pytest
+from ansible_collections.llmgw.preflight.plugins.module_utils import candidates
+from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured
+
+POLICY = """\
+postgresql:
+  Installed: 15+248+deb12u1
+  Candidate: 15+248+deb12u2
+  Version table:
+     15+248+deb12u2 500
+        500 http://deb.debian.org/debian-security bookworm-security/main amd64 Packages
+ *** 15+248+deb12u1 500
+        100 /var/lib/dpkg/status
+g++:
+  Installed: (none)
+  Candidate: 4:12.2.0-3
+  Version table:
+     4:12.2.0-3 500
+        500 http://deb.debian.org/debian bookworm/main amd64 Packages
+etcd:
+  Installed: (none)
+  Candidate: (none)
+  Version table:
+"""
+
+
+@pytest.fixture
+def cache(monkeypatch):
+    def answers(status, out, err=""):
+        calls = []
+        monkeypatch.setattr(candidates, "find", lambda program: f"/usr/bin/{program}")
+        monkeypatch.setattr(candidates, "command", lambda argv, limit_s: (calls.append(argv), (status, out, err))[1])
+        return calls
+
+    return answers
+
+
+def test_all_are_asked_for_at_once(cache):
+    calls = cache(0, POLICY)
+    assert candidates.candidates(["postgresql", "g++", "etcd", "nosuch"], 5) == [
+        {"package": "postgresql", "installed": "15+248+deb12u1", "candidate": "15+248+deb12u2"},
+        {"package": "g++", "installed": None, "candidate": "4:12.2.0-3"},
+        {"package": "etcd", "installed": None, "candidate": None},
+        {"package": "nosuch", "installed": None, "candidate": None},
+    ]
+    assert calls == [["/usr/bin/apt-cache", "policy", "postgresql", "g++", "etcd", "nosuch"]]
+
+
+def test_nothing_is_asked_for_nothing(cache):
+    calls = cache(100, "")
+    assert candidates.candidates([], 5) == [] == calls
+
+
+@pytest.mark.parametrize(("err", "reason"), [
+    ("E: no http://me:secret@a/\nE: The list of sources could not be read.\n", "apt-cache policy: no http://a/"),
+    ("", "apt-cache policy: exit status 100"),
+])
+def test_what_apt_says_instead(cache, err, reason):
+    cache(100, "", err)
+    with pytest.raises(Unmeasured) as problem:
+        candidates.candidates(["x"], 5)
+    assert str(problem.value) == reason
+
+
+def test_without_apt(monkeypatch):
+    monkeypatch.setattr(candidates, "find", lambda program: None)
+    with pytest.raises(Unmeasured, match="^apt-cache is not there$"):
+        candidates.candidates(["x"], 5)
