@@ -59,8 +59,8 @@ class ActionModule(ActionBase):
         report.setdefault("about", about(datetime.datetime.now().astimezone(), ansible_version, None))
         folder = Path(os.path.expanduser(arguments["dir"])).absolute() if arguments["dir"] else None
         report["changes"] = since(folder, report)
-        for level, line in text.lines(report, display.columns, everything=display.verbosity > 0, fit=arguments["fit"]):
-            display.display(stringc(line, COLOURS[level]) if level else line)
+        for level, line, rest in text.lines(report, display.columns, everything=display.verbosity > 0, fit=arguments["fit"]):
+            display.display((stringc(line, COLOURS[level]) if level and line else line) + rest)
         if folder:
             self._write(report, folder, arguments["formats"])
         if must_fail(report["worst"], arguments["fail_on"]):

@@ -1,75 +1,98 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""The report for a terminal: worst first, a line a problem with its fix below, totals last."""
+"""The report for a terminal: worst first, a line a problem with its fix below or, on a wide one, beside it; totals last."""
 
 from __future__ import annotations
 
-import textwrap
+import datetime
+import re
 import typing as t
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from ..model import Level
+from ..model import OUTCOMES, Level
+from . import columns, folding, places
+
+clean, names = folding.clean, folding.names
 
 LEVELS = {str(level): level for level in Level}
 NOT_EXAMINED = {
     "batch": "not examined yet, since their batch has not come",
     "limit": "not examined, since --limit leaves them out; only tried",
 }
-NAMES_MOST = 8  # machines named in one line before the rest is only counted
-TEXT_MOST = 400  # characters of one detail; what comes from a machine may be of any length
-CHECK_WIDTH = 13  # the longest id (architecture) and a space
+CHANGES = {"new": "", "worse": "", "better": "", "fixed": "",
+           "uncovered": " (not looked at before)", "hidden": " (not looked at this time)"}
+FEW, MANY = 4, 10  # different problems of one check that are told each by itself, and with everything
+NOT_WAIVED = ("login", "waivers")  # see waivers.py
+CHECK_ID = re.compile("[a-z][a-z0-9_]*")  # that a waiver may name
+WAIVER_DAYS = 30
+YAML_WORDS = ("y", "n", "yes", "no", "on", "off", "true", "false", "null")  # that are no text where they stand without quotes
 
-Line = tuple[str | None, str]  # the level whose colour it takes, and the text
+Report = Mapping[str, t.Any]
+Finding = Mapping[str, t.Any]
+Block = tuple[str, str, list[folding.Problem]]  # a check, a fix, and what it mends
 
 
-def lines(report: dict[str, t.Any], width: int = 80, everything: bool = False, fit: bool = False) -> Iterable[Line]:
-    """What to show, line by line. With ``everything`` each ok is told too."""
-    width = max(60, min(width, 140))
-    yield None, ""
-    for level in ("fail", "warn", "ok") if everything else ("fail", "warn"):
-        for check, fix, problems in grouped(report["findings"], level):
-            head = f"{level.upper():<6}{check:<{CHECK_WIDTH}}"
-            for detail, machines in problems:
-                for text in _wrapped(head, f"{names(machines)}: {clean(detail)}", width):
-                    yield level, text
-                head = " " * len(head)
-            if fix:
-                for text in _wrapped(" " * len(head), f"-> {clean(fix)}", width, "   "):
-                    yield None, text
-    for note in _notes(report):
-        for text in _wrapped(f"{'note':<6}", note, width):
-            yield None, text
+def lines(report: Report, width: int = 80, everything: bool = False, fit: bool = False) -> Iterable[columns.Line]:
+    """What to show, line by line. With ``everything`` each ok is told too, and the waiver of each problem; with ``fit`` what would fit
+    where, also if nothing is short of room."""
+    findings = list(_with_names_folded(report))
+    counting = [finding for finding in findings if not finding.get("waived")]
+    waived = [{**finding, "fix": _decided(finding["waived"])} for finding in findings if finding.get("waived")]
+    most = MANY if everything else FEW
+    shown = [(level, block) for level in ("fail", "warn", "ok") if everything or level != "ok" for block in grouped(counting, level, most)]
+    aside = [(level, block) for level in ("fail", "warn") for block in grouped(waived, level, most)]
+    layout = columns.Layout(width, [(clean(check), _told(check, problem)) for level, (check, fix, problems) in (*shown, *aside)
+                            for problem in problems], side_by_side=not everything)
+    until = _until(report) if everything else None
+
+    yield None, "", ""
+    yield from layout.plain("", _about(report))
+    for level, (check, fix, problems) in shown:
+        copied = until if level != "ok" and check not in NOT_WAIVED and CHECK_ID.fullmatch(check) else None
+        yield from layout.block(f"{level.upper():<{columns.LEVEL_WIDTH}}", level, clean(check), [
+            (_told(check, problem), waiver(check, problem[1], copied) if copied else ()) for problem in problems], clean(fix), "-> ")
+    if aside:
+        yield from layout.plain(columns.NOTE, "waived, and so not counted:")
+    for level, (check, fix, problems) in aside:
+        yield from layout.block(f"{'':<{columns.LEVEL_WIDTH}}{level:<{columns.LEVEL_WIDTH}}", None, clean(check), [
+            (_told(check, problem), ()) for problem in problems], clean(fix))
+    for note in _notes(report, until is not None):
+        yield from layout.plain(columns.NOTE, note)
+    yield from _changes(report.get("changes"), layout)
+    if fit or places.is_short(report):
+        yield from places.lines(report, layout, fit or everything)
     counts = report["counts"]
     if not everything and counts["ok"]:
-        yield "ok", f"{'OK':<6}{_count(counts['ok'], 'check')} (-v shows each)"
-    yield None, ""
-    yield report["worst"], totals(report)
+        yield "ok", f"{'OK':<{columns.LEVEL_WIDTH}}{_count(counts['ok'], 'check')} (-v shows each)", ""
+    yield None, "", ""
+    yield report["worst"], totals(report), ""
 
 
-def totals(report: dict[str, t.Any]) -> str:
-    counts, machines = report["counts"], report["machines"]
-    checks = sum(counts.values())
-    return (f"{_count(len(machines), 'machine')}, {_count(checks, 'check')}: "
-            f"{counts['fail']} fail, {counts['warn']} warn, {counts['ok']} ok.")
+def totals(report: Report) -> str:
+    counts, machines, waived = report["counts"], report["machines"], report.get("waived", 0)
+    return (f"{_count(len(machines), 'machine')}, {_count(sum(counts.values()) + waived, 'check')}: "
+            f"{counts['fail']} fail, {counts['warn']} warn, {counts['ok']} ok{f', {waived} waived' if waived else ''}.")
 
 
-def verdict(report: dict[str, t.Any], fail_on: str) -> str:
+def verdict(report: Report, fail_on: str) -> str:
     """Why the play stops, in one short line."""
-    bad = _machines_at(report, fail_on)
+    bad = [machine["machine"] for machine in report["machines"] if LEVELS[machine["worst"]] >= LEVELS[fail_on]]
     together = [finding["check"] for finding in report["findings"]
-                if finding["machine"] is None and LEVELS[finding["level"]] >= LEVELS[fail_on]]
-    machines, checks = _count(len(report["machines"]), "machine"), ", ".join(dict.fromkeys(together))
+                if finding["machine"] is None and not finding.get("waived") and LEVELS[finding["level"]] >= LEVELS[fail_on]]
+    machines, checks = _count(len(report["machines"]), "machine"), folding.several(list(dict.fromkeys(together)))
     if not bad:
         return f"Preflight: {machines} not ready together: {checks}."
     return f"Preflight: {len(bad)} of {machines} not ready: {names(bad)}{f'; all of them together: {checks}' if checks else ''}."
 
 
-def grouped(findings: Iterable[dict[str, t.Any]], level: str) -> list[tuple[str, str, list[tuple[str, list[str]]]]]:
-    """Findings of one level as (check, fix, [(detail, machines)]): equal problems once, those with one fix together.
+# -------------------------------------------------------------------------------------------------------- grouping
+def grouped(findings: Iterable[Finding], level: str, most: int = FEW) -> list[Block]:
+    """Findings of one level as (check, fix, [(detail, machines)]): equal problems once, those with one fix together. What is about all
+    machines together has none. More than ``most`` of one check are told as one where they differ in figures only; see folding.alike.
 
     The checks come in the order in which the machines' findings do.
     """
     order: list[str] = []
-    groups: dict[str, dict[str, dict[str, list[str]]]] = {}
+    groups: dict[str, dict[str, dict[tuple[str, bool], list[str]]]] = {}
     machine, before = "", -1
     for finding in findings:
         if finding["machine"] != machine:  # what is about all of them comes last
@@ -80,23 +103,102 @@ def grouped(findings: Iterable[dict[str, t.Any]], level: str) -> list[tuple[str,
         before = order.index(finding["check"])
         if finding["level"] == level:
             details = groups[finding["check"]].setdefault(finding["fix"], {})
-            details.setdefault(finding["detail"], []).append(finding["machine"] or "all machines")
-    return [(check, fix, list(details.items())) for check in order for fix, details in groups[check].items()]
+            details.setdefault((finding["detail"], machine is None), []).extend([machine] if machine else [])
+    return [(check, fix, folding.alike(problems, most)) for check in order for fix, problems in _few([
+        (fix, [(detail, machines) for (detail, together), machines in details.items()]) for fix, details in groups[check].items()], most)]
 
 
-def names(machines: Sequence[str]) -> str:
-    told = ", ".join(clean(machine, 60) for machine in machines[:NAMES_MOST])
-    return told if len(machines) <= NAMES_MOST else f"{told} and {len(machines) - NAMES_MOST} more"
+def _few(fixes: list[tuple[str, list[folding.Problem]]], most: int) -> list[tuple[str, list[folding.Problem]]]:
+    """Fixes that differ only in figures as one, where there are more than ``most``; and if there still are, the rest as one."""
+    if len(fixes) <= most:
+        return fixes
+    kinds: dict[str, list[tuple[str, list[folding.Problem]]]] = {}
+    for fix, problems in fixes:
+        kinds.setdefault(folding.shape(fix), []).append((fix, problems))
+    merged = [(folding.in_one([fix for fix, problems in kind]), [problem for fix, problems in kind for problem in problems])
+              for kind in kinds.values()]
+    if len(merged) <= most:
+        return merged
+    rest = [problem for fix, problems in merged[most - 1:] for problem in problems]
+    return [*merged[:most - 1], ("Each has a fix of its own: look at one machine by itself (--limit).", rest)]
 
 
-def clean(text: t.Any, most: int = TEXT_MOST) -> str:
-    """Text of a machine made harmless for a terminal: one line, nothing that steers it, no more than ``most`` characters."""
-    text = str(text)
-    cut = text[:most] + "..." if len(text) > most else text
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in cut)
+def _with_names_folded(report: Report) -> Iterable[Finding]:
+    """The findings, of machines that do not reach many others with the names of these folded."""
+    closed: dict[str, list[Mapping[str, t.Any]]] = {}
+    for call in report.get("not_reached", ()):
+        if call["of"] == "reach":
+            closed.setdefault(call["machine"], []).append(call)
+    others = len(report["machines"]) + len(report.get("not_examined", ())) - 1
+    for finding in report["findings"]:
+        calls = closed.get(finding["machine"], ())
+        if finding["check"] == "network" and finding["detail"].startswith("does not reach ") and len(calls) > 2:
+            by_way: dict[tuple[int, str], list[str]] = {}
+            for call in calls:
+                by_way.setdefault((call["port"], call["outcome"]), []).append(call["peer"])
+            told = [f"{f'any of the {others} others' if len(peers) == others else names(peers)} "
+                    f"(port {port}: {OUTCOMES.get(outcome, outcome)})" for (port, outcome), peers in by_way.items()]
+            yield {**finding, "detail": f"does not reach {', '.join(told)}"}
+        else:
+            yield finding
 
 
-def _notes(report: dict[str, t.Any]) -> Iterable[str]:
+# ----------------------------------------------------------------------------------------------------------- words
+def _told(check: str, problem: folding.Problem) -> str:
+    detail, machines = problem
+    who = names(machines) if machines else "" if check == "waivers" else "all machines"
+    return f"{who}: {clean(detail)}" if who else clean(detail)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+# --------------------------------------------------------------------------------------------------------- waivers
+def waiver(check: str, machines: Sequence[str], until: str) -> list[str]:
+    """An entry of preflight_waivers for these findings, in which only the reason is to be filled in; in words, since no line may break
+    within one."""
+    of = [_yaml(pattern) for pattern in folding.patterns(machines)] if machines else ['"*"']
+    if len(of) > 1:
+        of = [f"[{of[0]}", *of[1:-1], f"{of[-1]}]"]
+    return [f"- {{check: {check},", f"machine: {of[0]},", *(f"{one}," for one in of[1:]), 'reason: "",', f"until: {until}}}"]
+
+
+def _yaml(text: str) -> str:
+    if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.-]*", text) and text.lower() not in YAML_WORDS:
+        return text
+    return '"' + "".join(char if char not in '"\\' and clean(char) == char and folding.width(char) else
+                         f"\\u{ord(char):04X}" if ord(char) < 0x10000 else f"\\U{ord(char):08X}" for char in text) + '"'
+
+
+def _until(report: Report) -> str | None:
+    try:
+        day = datetime.date.fromisoformat(str(report["about"]["at"])[:10])
+        return str(day + datetime.timedelta(WAIVER_DAYS))
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return None
+
+
+def _decided(waived: Mapping[str, t.Any]) -> str:
+    until = f"until {waived['until']}" if waived["until"] else "for good"
+    return f"waived {until}: {waived['reason']}"
+
+
+# ----------------------------------------------------------------------------------------------------------- notes
+def _about(report: Report) -> str:
+    about = report.get("about") or {}
+    if not about.get("at"):
+        return ""
+    profile = f", profile {clean(about['profile'])}" if about.get("profile") else ""
+    return (f"Preflight of {_when(about['at'])} by llmgw.preflight {clean(about.get('version'))}, ansible-core "
+            f"{clean(about.get('ansible'))}{profile}: {names(machine['machine'] for machine in report['machines'])}")
+
+
+def _when(at: t.Any) -> str:
+    return clean(at).replace("T", " ", 1)
+
+
+def _notes(report: Report, waivers: bool) -> Iterable[str]:
     for why, words in NOT_EXAMINED.items():
         waiting = [entry["machine"] for entry in report.get("not_examined", ()) if entry["why"] == why]
         if waiting:
@@ -104,21 +206,33 @@ def _notes(report: dict[str, t.Any]) -> Iterable[str]:
     sampled = report.get("sampled")
     if sampled:
         yield (f"not each machine tried each other one, since there are {sampled['machines']} (preflight_limits.all_pairs): it tried those "
-               f"that it needs, and {sampled['others']} by lot (seed {sampled['seed']})")
+               f"that it needs, and {sampled['others']} by lot (seed {clean(sampled['seed'])})")
     without = [machine["machine"] for machine in report["machines"] if not machine["roles"]]
     if without:
         yield (f"no role, so nothing is asked of CPUs, memory, disk and ports: {names(without)} "
                "(put them in a group that is called like a role, or set preflight_roles)")
+    if report.get("skipped"):
+        yield f"skipped (preflight_only, preflight_skip): {folding.several(report['skipped'], 30)}"
+    unneeded = [f"{clean(waiver['check'])} on {folding.several(waiver['machine'])}" for waiver in report.get("waivers", ())
+                if waiver["state"] == "unneeded"]
+    if unneeded:
+        yield f"waivers that are not needed any more, since all is well there: {'; '.join(unneeded[:folding.NAMES_MOST])}"
+    if waivers:
+        yield "a line that begins with - is a waiver to copy: put it into preflight_waivers and fill in the reason"
 
 
-def _machines_at(report: dict[str, t.Any], level: str) -> list[str]:
-    return [machine["machine"] for machine in report["machines"] if LEVELS[machine["worst"]] >= LEVELS[level]]
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def _wrapped(head: str, text: str, width: int, hang: str = "") -> list[str]:
-    return textwrap.wrap(text, width, initial_indent=head, subsequent_indent=" " * len(head) + hang,
-                         break_on_hyphens=False) or [head]
+def _changes(changes: Mapping[str, t.Any] | None, layout: columns.Layout) -> Iterable[columns.Line]:
+    if not changes:
+        return
+    since, remains = _when(changes["since"]), _count(changes["remains"], "problem")
+    kinds = [kind for kind in CHANGES if changes.get(kind)]
+    if not kinds:
+        yield from layout.plain(columns.NOTE, f"since the report of {since} nothing changed; {remains} as before")
+        return
+    yield from layout.plain(columns.NOTE, f"since the report of {since}; {remains} as before:")
+    for kind in kinds:
+        machines: dict[str, list[str]] = {}
+        for at in changes[kind]:
+            machines.setdefault(at["check"], []).extend([at["machine"]] if at["machine"] else [])
+        told = "; ".join(f"{clean(check)}{f' on {names(on, FEW)}' if on else ''}" for check, on in machines.items())
+        yield from layout.plain(f"{'':<{columns.LEVEL_WIDTH}}{kind:<11}", told + CHANGES[kind])
