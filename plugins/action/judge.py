@@ -10,11 +10,16 @@ import typing as t
 from ansible import __version__ as ansible_version
 from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action import ActionBase
-from ansible_collections.llmgw.preflight.plugins.plugin_utils import own
+from ansible.utils.display import Display
+from ansible_collections.llmgw.preflight.plugins.plugin_utils import own, parts
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.about import about
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.artifact import artifact
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import RecordsError, evaluate
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.files import folder_of, write_whole
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.left import CALLS, CLOSED, PROBE, left_by
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.settings import NO_PLAN, SettingsError
+
+display = Display()
 
 NOT_READ = "it was not read: it had left the play, or was passed over, when the preflight came to it"
 
@@ -36,7 +41,7 @@ class ActionModule(ActionBase):
         for machine in plan["machines"]:
             name = machine["machine"]
             if not machine["examined"]:
-                waiting.append({"machine": name, "why": "limit"})
+                waiting.append({"machine": name, "why": machine["why"]})
                 others.append(machine)
                 continue
             result = left_by(PROBE, task_vars["hostvars"], name)
@@ -53,6 +58,7 @@ class ActionModule(ActionBase):
                 record = {**machine, "login": {"ok": False, "reason": NOT_READ, "cause": "not_read"}}
                 records.append(self._with_own_findings(record, task_vars))
         for record in records:
+            record["controller"] = plan["controller"]
             if gone.get(record["machine"]) == record.get("batch", "") and isinstance(record.get("stand_ins"), dict):
                 record["stand_ins"] = {**record["stand_ins"], "gone": True}
         try:
@@ -62,10 +68,20 @@ class ActionModule(ActionBase):
                 elsewhere=set(task_vars["groups"]["all"]).difference(machine["machine"] for machine in plan["machines"]))
         except (RecordsError, SettingsError) as problem:
             raise AnsibleActionFail(str(problem)) from problem
-        report["left_out"] = report.pop("skipped")  # in a result of Ansible's, skipped has a meaning of its own
-        return {**report, "about": about(now, ansible_version, plan["profile"]["name"]),
-                "not_examined": waiting, "sampled": plan["sampled"], "play": plan["play"], "gone": gone, "changed": False,
-                "_ansible_verbose_override": True}
+        made = about(now, ansible_version, plan["profile"]["name"])
+        if plan["records_dir"]:
+            self._save(plan, records, made)
+        return {**as_result(report, made, waiting, plan["sampled"]), "play": plan["play"], "gone": gone}
+
+    def _save(self, plan: dict[str, t.Any], records: list[dict[str, t.Any]], made: dict[str, t.Any]) -> None:
+        """One file a run; with serial each batch puts what is read so far in its place."""
+        path = folder_of(plan["records_dir"]) / parts.FILE.format(plan["play"])
+        try:
+            write_whole(path, json.dumps(parts.part_of(plan, records, made), indent=1, ensure_ascii=False, default=str) + "\n")
+        except OSError as problem:
+            raise AnsibleActionFail(f"The records could not be written to {path}: {problem.strerror}. Give a folder that can be written "
+                                    "as preflight_records_dir.") from problem
+        display.display(f"Records written to {path}")
 
     def _whole_record(self, result: t.Any, task_vars: dict[str, t.Any], name: str) -> dict[str, t.Any]:
         """The record of the first task with what the second found, if that belongs to the same run."""
@@ -96,6 +112,15 @@ class ActionModule(ActionBase):
         except (AnsibleError, ValueError, TypeError) as problem:
             told = str(getattr(problem, "message", None) or problem)
             return {**record, "unmeasured": {**record.get("unmeasured", {}), own.SECTION: told}}
+
+
+def as_result(
+    report: dict[str, t.Any], made: dict[str, t.Any], waiting: list[dict[str, str]], sampled: t.Any,
+) -> dict[str, t.Any]:
+    """A report as a task's result: in one of Ansible's, skipped has a meaning of its own."""
+    whole = {key: value for key, value in report.items() if key != "skipped"}
+    return {**whole, "left_out": report["skipped"], "about": made, "not_examined": waiting, "sampled": sampled,
+            "artifact": artifact(report), "changed": False, "_ansible_verbose_override": True}
 
 
 def gone_before(task_vars: dict[str, t.Any], plan: dict[str, t.Any]) -> dict[str, str]:

@@ -8,6 +8,7 @@ import dataclasses
 import os
 import typing as t
 import uuid
+from pathlib import Path
 
 from ansible import constants as C
 from ansible.errors import AnsibleError
@@ -26,8 +27,9 @@ PORTS = ("preflight_port", "ansible_port", "ansible_ssh_port")
 OF_A_MACHINE = (
     "preflight_roles", "preflight_serves", "preflight_internet_urls", "group_names", "ansible_connection", *ADDRESSES, *PORTS)
 OF_ALL = (
-    "profile", "needs", "systems", "architectures", "limits", "role_ports", "custom_checks", "gather_subset", "only", "skip", "waivers",
-    "fit", "fail_on", "report_dir", "report_formats")
+    "profile", "needs", "packages", "systems",
+    "architectures", "limits", "role_ports", "custom_checks", "gather_subset", "only", "skip", "waivers",
+    "fit", "fail_on", "report_dir", "report_formats", "peers", "records_dir", "stats_key")
 OTHERS = 5  # by lot, that a machine tries where not all pairs are tried
 
 
@@ -62,6 +64,7 @@ class ActionModule(ActionBase):
         if profile is None:  # what the roles are, and so most of the rest, it alone says
             return refused(problems)
         needs = settle(settings.needs, arguments["needs"], "preflight_needs", profile.needs) or profile.needs
+        needs = settle(settings.packages, arguments["packages"], needs) or needs
         changed = {figure: settle(check, arguments[figure], f"preflight_{figure}")
                    for figure, check in (("systems", settings.systems), ("architectures", settings.architectures))
                    if arguments[figure] is not None}
@@ -72,6 +75,9 @@ class ActionModule(ActionBase):
         ids = known_ids(custom_checks)
         only, skip = (settle(settings.check_ids, arguments[which], ids, f"preflight_{which}") for which in ("only", "skip"))
         waivers = settle(settings.waivers, arguments["waivers"])
+        peers = settle(settings.peers, arguments["peers"], needs) or []
+        records_dir = settle(settings.folder, arguments["records_dir"], "preflight_records_dir")
+        stats_key = settle(settings.key, arguments["stats_key"], "preflight_stats_key")
         fit = settle(settings.yes_or_no, arguments["fit"], False, "preflight_fit")
         role_ports = settle(settings.yes_or_no, arguments["role_ports"], True, "preflight_role_ports")
         fail_on = settle(settings.choice, arguments["fail_on"] or settings.FAIL_ON[0], settings.FAIL_ON, "preflight_fail_on")
@@ -80,10 +86,10 @@ class ActionModule(ActionBase):
         for format_ in formats:
             settle(settings.choice, format_, tuple(FILES), "preflight_report_formats")
 
-        machines = []
+        machines: list[dict[str, t.Any]] = []
         port = self._task.port or C.DEFAULT_REMOTE_PORT
         examined = dict.fromkeys(task_vars["ansible_play_hosts_all"])
-        for name in [*examined, *self._beyond_the_limit(task_vars, examined)]:
+        for name in self._in_order(task_vars, examined):
             own = self._variables_of(name, task_vars, problems)
             if own is None:
                 continue
@@ -92,6 +98,7 @@ class ActionModule(ActionBase):
             machines.append({
                 "machine": str(name),
                 "examined": name in examined,
+                **({} if name in examined else {"why": "limit"}),
                 "address": settle(settings.address, address, address_from, machine=name),
                 "port": settle(settings.port, own_port, port_from, machine=name),
                 "roles": settle(settings.roles, own["preflight_roles"], own["group_names"], needs, "preflight_roles", machine=name),
@@ -101,6 +108,8 @@ class ActionModule(ActionBase):
             })
         if problems:
             return refused(problems)
+        names_ = {machine["machine"] for machine in machines}
+        machines += [{**peer, "examined": False, "why": "peer"} for peer in peers if peer["machine"] not in names_]
         play, earlier, run = self._task.get_play(), task_vars.get("preflight_plan") or {}, uuid.uuid4().hex
         many = len(machines) > limits["all_pairs"]
         if not role_ports or "role_ports" in skip:  # then nothing is tried by which the other could be measured
@@ -128,16 +137,19 @@ class ActionModule(ActionBase):
             "fail_on": fail_on,
             "report_dir": report_dir,
             "report_formats": list(formats),
+            "records_dir": records_dir,
+            "stats_key": stats_key,
+            "controller": boot_id(),
             "_ansible_verbose_override": True,
         }
 
-    def _beyond_the_limit(self, task_vars: dict[str, t.Any], examined: t.Container[str]) -> list[str]:
-        """The machines of the play that --limit leaves out: those that are examined must reach them all the same."""
+    def _in_order(self, task_vars: dict[str, t.Any], examined: t.Iterable[str]) -> list[str]:
+        """The machines of the play, also those that --limit leaves out: those that are examined must reach them all the same."""
         if not task_vars.get("ansible_limit"):
-            return []
+            return list(examined)
         pattern = self._templar.template(self._task.get_play().hosts)
         hosts = task_vars["hostvars"]._inventory.get_hosts(pattern, ignore_limits=True, ignore_restrictions=True)
-        return [host.name for host in hosts if host.name not in examined]
+        return list(dict.fromkeys([*(host.name for host in hosts), *examined]))
 
     def _variables_of(self, name: str, task_vars: dict[str, t.Any], problems: dict[str, list[str]]) -> dict[str, t.Any] | None:
         """One machine's own variables, as a task of this play on that machine would see them.
@@ -190,6 +202,13 @@ def fact_subsets() -> set[str]:
 def is_template(value: t.Any) -> bool:
     """Whether there is a template in it, as far as can be seen from outside; a machine's facts are none, whatever they look like."""
     return isinstance(value, (str, dict, list)) and any(sign in str(value) for sign in ("{{", "{%"))
+
+
+def boot_id() -> str:
+    """By which controllers are told apart whose clocks may differ; containers on one system have one clock, and one of these."""
+    with contextlib.suppress(OSError):
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    return ""
 
 
 def first_of(own: dict[str, t.Any], variables: tuple[str, ...], otherwise: t.Any) -> tuple[t.Any, str]:

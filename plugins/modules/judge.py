@@ -58,6 +58,10 @@ not_examined:
   elements: dict
   returned: success
   sample: [{machine: db2, why: limit}]
+artifact:
+  description: What is published for later jobs; C(worst), C(counts), C(waived), C(machines), C(findings), C(more).
+  type: dict
+  returned: success
 play:
   description: The mark of the play, as the plan has it.
   type: str

@@ -16,6 +16,9 @@ options:
   needs:
     description: The value of O(llmgw.preflight.preflight#role:main:preflight_needs).
     type: raw
+  packages:
+    description: The value of O(llmgw.preflight.preflight#role:main:preflight_packages).
+    type: raw
   systems:
     description: The value of O(llmgw.preflight.preflight#role:main:preflight_systems).
     type: raw
@@ -58,6 +61,15 @@ options:
   fit:
     description: The value of O(llmgw.preflight.preflight#role:main:preflight_fit).
     type: raw
+  peers:
+    description: The value of O(llmgw.preflight.preflight#role:main:preflight_peers).
+    type: raw
+  records_dir:
+    description: The value of O(llmgw.preflight.preflight#role:main:preflight_records_dir).
+    type: raw
+  stats_key:
+    description: The value of O(llmgw.preflight.preflight#role:main:preflight_stats_key).
+    type: raw
 extends_documentation_fragment:
   - llmgw.preflight.attributes
 seealso:
@@ -93,7 +105,8 @@ superseded:
   returned: success
 machines:
   description:
-    - All machines of the play, in the order of the inventory, and after them those that C(--limit) leaves out, with C(examined) false.
+    - All machines of the play, in the order of the inventory, and after them those of other runs.
+    - Those that C(--limit) leaves out, or that other runs read, have C(examined) false, and C(why), C(limit) or C(peer).
   type: list
   elements: dict
   returned: success
@@ -117,6 +130,18 @@ sampled:
 profile:
   description: The profile, with what was put over it; C(name), C(needs), C(systems), C(architectures), C(internet_urls).
   type: dict
+  returned: success
+records_dir:
+  description: Where the records are saved, if anywhere.
+  type: str
+  returned: success
+stats_key:
+  description: The name under which the outcome is published, if it is.
+  type: str
+  returned: success
+controller:
+  description: By which controllers are told apart whose clocks may differ.
+  type: str
   returned: success
 limits:
   description: Every threshold and deadline, in seconds.

@@ -39,12 +39,14 @@ def evaluate(
     waived: t.Any = None,
     today: datetime.date | None = None,
     elsewhere: t.Collection[str] = (),
+    told: Sequence[Finding] = (),
 ) -> dict[str, t.Any]:
     """Judge all records together.
 
     ``records`` is a list of mappings, each with at least ``machine``. ``others`` are the machines of the same set of which there is
     no record, each with ``machine`` and ``roles``. ``only`` and ``skip`` are ids of checks. ``waived`` are the waivers; without
-    ``today`` those that hold until some day do not hold. ``elsewhere`` are machines of no interest that waivers may name. The other
+    ``today`` those that hold until some day do not hold. ``elsewhere`` are machines of no interest that waivers may name,
+    ``told`` findings that are already made. The other
     arguments are as the role's variables of these names: ``needs`` is put over the profile's, and what is not given is as the profile
     has it, which is llmgw's where none is given.
     Returns plain JSON types, see docs/report.schema.json. A finding about the whole set has no machine.
@@ -82,10 +84,12 @@ def evaluate(
     looked_at = waivers.LookedAt(
         checks=ids, between=(network.ID, *(check.ID for check in checks.BETWEEN)), left_out=left_out,
         read=[one.name for one in read], absent=[one.name for one in unread], elsewhere=elsewhere)
-    findings, states, told = waivers.apply(
+    for finding in told:
+        by_machine.setdefault(finding.machine, []).append(finding)
+    findings, states, of_waivers = waivers.apply(
         [finding for found in by_machine.values() for finding in found], settings.waivers(waived, "waived"), looked_at,
         today or datetime.date.max)
-    findings += [Finding(machine, waivers.ID, *verdict) for machine, verdict in told]
+    findings += [Finding(machine, waivers.ID, *verdict) for machine, verdict in of_waivers]
     by_machine = {one.name: [] for one in members}
     for finding in findings:
         by_machine.setdefault(finding.machine, []).append(finding)

@@ -20,9 +20,9 @@ from __future__ import annotations
 
 import statistics
 import typing as t
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from ..model import Group, Level, Told, Unmeasured, Verdict, fail, ok, seconds, section, warn
+from ..model import Group, Level, Member, Told, Unmeasured, Verdict, fail, ok, seconds, section, warn
 
 ID = "clocks"
 WORST = Level.FAIL
@@ -40,8 +40,16 @@ class _Clock(t.NamedTuple):
 
 
 def compare(group: Group) -> list[Told]:
-    clocks = []
+    """Those that were read from one controller with each other: what is known of a clock is its offset from the controller's."""
+    controllers: dict[str, list[Member]] = {}
     for member in group.members:
+        controllers.setdefault(str(member.record.get("controller") or ""), []).append(member)
+    return [told for members in controllers.values() for told in _compare(members, group.limits)]
+
+
+def _compare(members: Sequence[Member], limits: Mapping[str, float]) -> list[Told]:
+    clocks = []
+    for member in members:
         try:
             found = section(member.record, "clock", {"offset_s": (int, float), "error_s": (int, float)})
         except Unmeasured:  # checks/clock.py says so
@@ -49,14 +57,14 @@ def compare(group: Group) -> list[Told]:
         clocks.append(_Clock(member.name, found["offset_s"], found["error_s"]))
     if len(clocks) < 2:
         return []
-    warn_s, fail_s = group.limits["clock_warn_s"], group.limits["clock_fail_s"]
+    warn_s, fail_s = limits["clock_warn_s"], limits["clock_fail_s"]
     rest, odd = _parted(clocks, warn_s)
     told: list[Told] = [(clock.machine, _judge(clock, rest, warn_s, fail_s)) for clock in odd]
     if len(rest) > len(odd) + 1 and len(rest) >= 3:
         told += _controller(rest, len(clocks), warn_s)
     if told:
         return told
-    number = str(len(clocks)) if len(clocks) == len(group.members) else f"{len(clocks)} of {len(group.members)}"
+    number = str(len(clocks)) if len(clocks) == len(members) else f"{len(clocks)} of {len(members)}"
     worst = sum(sorted(clock.error for clock in clocks)[-2:])
     spread = max(clock.offset for clock in clocks) - min(clock.offset for clock in clocks)
     return [(None, ok(f"{number} clocks are within {seconds(spread)} of each other (give or take {seconds(worst)}; "

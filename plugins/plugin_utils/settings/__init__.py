@@ -10,13 +10,15 @@ from __future__ import annotations
 from .judging import check_ids, custom_checks, gather_subset, waivers
 from .limits import LIMITS, limits
 from .machine import address, port, roles, serves
-from .needs import architectures, as_given, needs, systems
+from .needs import architectures, as_given, needs, packages, systems
+from .peers import peers
 from .profile import Profile, profile, profile_file
-from .values import SettingsError, choice, folder, texts, urls, yes_or_no
+from .values import SettingsError, choice, folder, key, texts, urls, yes_or_no
 
 __all__ = [
     "LIMITS", "Profile", "SettingsError", "address", "architectures", "as_given", "check_ids", "choice", "custom_checks", "folder",
-    "gather_subset", "limits", "needs", "port", "profile", "profile_file", "roles", "serves", "systems", "texts", "urls", "waivers",
+    "gather_subset", "key", "limits", "needs", "packages",
+    "peers", "port", "profile", "profile_file", "roles", "serves", "systems", "texts", "urls", "waivers",
     "yes_or_no",
 ]
 

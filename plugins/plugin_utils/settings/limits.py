@@ -23,9 +23,11 @@ LIMITS: dict[str, float] = {
     "stand_in_s": 900,  # after which a stand-in on a role's port ends by itself, should nothing else have ended it
     "read_s": 30,  # for everything that the module reads on one machine
     "machine_s": 90,  # for one machine as a whole, logging in included
+    "stale_s": 86400,  # older than this no saved record is judged
     "all_pairs": 50,  # machines: where there are more, each tries those that it needs and some others, not all
 }
 LONGEST_S = 86400
+LONGEST = {"stale_s": 366 * LONGEST_S}  # where it is not that
 
 
 def limits(given: t.Any, name: str = "preflight_limits") -> dict[str, float]:
@@ -45,8 +47,10 @@ def limits(given: t.Any, name: str = "preflight_limits") -> dict[str, float]:
             number = math.nan if isinstance(value, bool) else float(value)
         except (TypeError, ValueError):
             number = math.nan
-        if not 0 < number <= LONGEST_S:
-            problems.add(f"{name}.{key}", value, f"it must be a number, more than 0 and at most {LONGEST_S} (a day, in seconds).")
+        longest = LONGEST.get(key, LONGEST_S)
+        if not 0 < number <= longest:
+            told = "a day" if longest == LONGEST_S else "a year"
+            problems.add(f"{name}.{key}", value, f"it must be a number, more than 0 and at most {longest} ({told}, in seconds).")
         merged[str(key)] = number
     usable = not problems
     for kind in ("clock", "latency"):

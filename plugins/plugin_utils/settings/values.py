@@ -8,6 +8,9 @@ import typing as t
 import urllib.parse
 from collections.abc import Sequence
 
+CPU_LEVELS = 4  # of x86-64
+HIGHEST = f"the highest level of x86-64 is {CPU_LEVELS}."
+
 
 class SettingsError(ValueError):
     """Something that a user gave can't be used; the message lists every problem, a line each."""
@@ -94,3 +97,14 @@ def urls(given: t.Any, name: str = "preflight_internet_urls") -> tuple[str, ...]
             problems.add(name, url, "each must be the address of a web server without a password, such as http://deb.debian.org/.")
     problems.stop()
     return found
+
+
+def key(given: t.Any, name: str) -> str | None:
+    """A name under which something is published; None where nothing is."""
+    if not given:
+        return None
+    if not isinstance(given, str) or not given.isidentifier():
+        problems = Problems()
+        problems.add(name, given, "it must consist of letters, digits and underscores.")
+        problems.stop()
+    return str(given)

@@ -1,0 +1,40 @@
+#!/usr/bin/python
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+
+DOCUMENTATION = r"""
+module: parts
+short_description: Judge together what several runs have read
+description:
+  - Takes the files that runs of the preflight have saved in O(llmgw.preflight.preflight#role:main:preflight_records_dir), and judges
+    all their machines as one run over all would.
+  - A machine that any of them knows of, and none has read, has a failure of the check C(login). Records that are too old, from another
+    version, or there more than once have a finding of the check C(parts).
+  - Fails when a file can not be read, is damaged, or was read with other settings than the others.
+  - Runs on the controller only.
+author: llmgw (@llmgw)
+options:
+  paths:
+    description: Files, and folders that hold such files.
+    type: list
+    elements: str
+    required: true
+extends_documentation_fragment:
+  - llmgw.preflight.attributes
+seealso:
+  - module: llmgw.preflight.judge
+  - module: llmgw.preflight.report
+"""
+
+EXAMPLES = r"""
+- name: Judge what three sites have read
+  llmgw.preflight.parts:
+    paths: [records/north, records/south, records/east]
+  register: preflight_report
+"""
+
+RETURN = r"""
+worst:
+  description: The most serious level; this and all else is as P(llmgw.preflight.judge#module) returns it.
+  type: str
+  returned: success
+"""

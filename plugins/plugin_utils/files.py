@@ -1,0 +1,26 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Writing files on the controller."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+
+def folder_of(given: str) -> Path:
+    """A relative one is taken from the folder in which Ansible was started."""
+    return Path(os.path.expanduser(given)).absolute()
+
+
+def write_whole(path: Path, content: str) -> None:
+    """All of the file or none of it, readable by its owner only; its folder is made when it is not there. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with open(handle, "w", encoding="utf-8", errors="replace") as file:
+            file.write(content)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise

@@ -1,0 +1,37 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""What one of several runs knows of the machines of the others. Pure."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Mapping
+
+from .machine import address, port, roles
+from .values import Problems, SettingsError, is_list
+
+PEER = ("machine", "address", "port", "roles")
+
+
+def peers(given: t.Any, known: t.Iterable[str], name: str = "preflight_peers") -> list[dict[str, t.Any]]:
+    """Machines that other runs read: a list of machine, address, and, if need be, port and roles."""
+    problems, known, found = Problems(), list(known), []
+    if given is not None and not is_list(given):
+        problems.add(name, given, "it must be a list of machine, address and, if need be, port and roles.")
+        problems.stop()
+    for number, peer in enumerate(given or ()):
+        where = f"{name}[{number}]"
+        if not isinstance(peer, Mapping) or not isinstance(peer.get("machine"), str) or not set(peer) <= set(PEER):
+            problems.add(where, peer, f"it must be a mapping of {', '.join(PEER)}.")
+            continue
+        try:
+            found.append({
+                "machine": str(peer["machine"]),
+                "address": address(peer.get("address") or peer["machine"], f"{where}.address"),
+                "port": port(peer.get("port"), f"{where}.port"),
+                "roles": list(roles(peer.get("roles") or (), (), known, f"{where}.roles")),
+                "serves": [], "internet_urls": [],
+            })
+        except SettingsError as problem:
+            problems.append(str(problem))
+    problems.stop()
+    return found
