@@ -239,15 +239,21 @@ def test_nothing_of_a_file_that_is_none_is_shown(file):
     assert told and "hunter2" not in told
 
 
-def test_what_is_no_file(file, tmp_path):
-    os.mkfifo(tmp_path / "pipe.yml")
+def test_a_file_of_any_size_is_refused_at_once(file):
+    place = file("needs: {}\n")
+    os.truncate(place, 2**40)  # with a hole
+    assert refusal(place) == f"preflight_profile {place} is larger than 100 kB, which no profile is."
+
+
+def test_what_is_no_file(tmp_path):
     for given, message in (
             ("kubeadmin", "preflight_profile is 'kubeadmin': it must be one of kubeadm, llmgw, patroni, or the path of a file, such as "
                           "./profile.yml."),
             (5, "preflight_profile is 5: it must be one of kubeadm, llmgw, patroni, or the path of a file, such as ./profile.yml."),
+            ("\0.yml", "preflight_profile is '\\x00.yml': it must be one of kubeadm, llmgw, patroni, or the path of a file, such as ./profile.yml."),
             (f"{tmp_path}/absent.yml", f"preflight_profile is '{tmp_path}/absent.yml': there is no {tmp_path}/absent.yml."),
             (f"{tmp_path}", f"preflight_profile {tmp_path} is a folder: it must be a file."),
-            (f"{tmp_path}/pipe.yml", f"preflight_profile {tmp_path}/pipe.yml is no file: it must be a file.")):
+            ("/dev/null", "preflight_profile /dev/null is no file: it must be a file.")):
         assert refusal(given) == message
 
 
@@ -260,7 +266,7 @@ def test_a_file_that_may_not_be_read(file, monkeypatch):
     assert refusal(place) == f"preflight_profile {place} can not be read: Permission denied."
 
 
-def test_a_relative_path_is_looked_for_beside_the_play_first(file, tmp_path):
+def test_a_relative_path_is_looked_for_beside_the_play_first(file, tmp_path, monkeypatch):
     def of(role):
         return json.dumps({**BASE, "needs": {role: {}}})
 
@@ -271,11 +277,14 @@ def test_a_relative_path_is_looked_for_beside_the_play_first(file, tmp_path):
     file(of("start"), "start/own.yml")
     file(of("only_there"), "start/other.yml")
     file(of("not_it"), "start/kubeadm")
+    monkeypatch.chdir(tmp_path / "start")
     assert roles("own.yml") == ["beside"]
     assert roles("../start/own.yml") == ["start"]
     assert roles("other.yml") == ["only_there"]
     assert roles("kubeadm") == ["control_plane", "worker"]  # a name is a name, whatever lies there
     assert roles("./kubeadm") == ["not_it"]
+    monkeypatch.setenv("HOME", f"{tmp_path}/start")
+    assert roles("~/other.yml") == ["only_there"]
     assert roles(None) == list(settings.profile("llmgw").needs)
     with pytest.raises(settings.SettingsError) as problem:
         roles("absent.yml")
