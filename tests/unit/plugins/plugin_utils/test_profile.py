@@ -250,7 +250,8 @@ def test_what_is_no_file(tmp_path):
             ("kubeadmin", "preflight_profile is 'kubeadmin': it must be one of kubeadm, llmgw, patroni, or the path of a file, such as "
                           "./profile.yml."),
             (5, "preflight_profile is 5: it must be one of kubeadm, llmgw, patroni, or the path of a file, such as ./profile.yml."),
-            ("\0.yml", "preflight_profile is '\\x00.yml': it must be one of kubeadm, llmgw, patroni, or the path of a file, such as ./profile.yml."),
+            ("\0.yml", "preflight_profile is '\\x00.yml': it must be one of kubeadm, llmgw, patroni, or the path of a file, such as "
+                       "./profile.yml."),
             (f"{tmp_path}/absent.yml", f"preflight_profile is '{tmp_path}/absent.yml': there is no {tmp_path}/absent.yml."),
             (f"{tmp_path}", f"preflight_profile {tmp_path} is a folder: it must be a file."),
             ("/dev/null", "preflight_profile /dev/null is no file: it must be a file.")):
