@@ -38,7 +38,7 @@ def test_the_screen(three, play):
         "                   -> If this is not an earlier install of the same role, stop",
         "                      what listens there (sudo ss -ltnp shows it).",
         "WARN  quorum       all machines: 2 etcd members (db1, db2): the loss of either",
-        "                   stops everything, so they are no safer than one",
+        "                     stops everything, so they are no safer than one",
         "                   -> Add one machine with the role etcd_witness, or take one",
         "                      of them out, so that their number is odd.",
         "OK    53 checks (-v shows each)",
