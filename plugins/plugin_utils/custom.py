@@ -184,16 +184,16 @@ def _unread(expect: str, problem: _Absent, of_one: bool) -> Verdict:
     login, unmeasured = (dict.get(record, section) for section in ("login", "unmeasured"))
     if isinstance(login, Mapping) and login.get("ok") is not True:
         if login.get("cause") == NOT_EXAMINED:
-            return warn(f"can not be told yet: {expect} asks for {key}{of_whom}, which was not examined", FIX_NOT_EXAMINED)
-        why = "which could not be read"
+            return warn(f"can not be told yet: {expect} asks for {key}{of_whom}, but that machine was not examined", FIX_NOT_EXAMINED)
+        why = "but that machine could not be read"
     elif isinstance(unmeasured, Mapping) and key in unmeasured:
-        why = f"which was not read: {_short(unmeasured[key], VALUE_MOST)}"
+        why = f"but that was not read: {_short(unmeasured[key], VALUE_MOST)}"
     elif key in ("true", "false"):
-        why = f"and means `{key}`"
+        why = f"but means `{key}`"
     elif key == FACTS:
-        why = "and none were asked for (preflight_gather_subset)"
+        why = "but none were asked for (preflight_gather_subset)"
     else:
-        why = "which the record does not hold"
+        why = "but the record does not hold that"
     return fail(f"this check is broken here: {expect} asks for {key}{of_whom}, {why}", FIX_UNREAD)
 
 

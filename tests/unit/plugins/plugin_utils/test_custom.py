@@ -61,13 +61,13 @@ def test_what_does_not_hold(record, given, level, detail, fix):
     ("cpus > system.id", "raises TypeError: '>' not supported between instances of 'int' and 'str'"),
     ("to_number('1e999') > to_array(@)", "gives null, which is neither true nor false"),
     # What is not there is null to JMESPath, and null is different from everything.
-    ("time_sync.by != 'ntp'", "asks for time_sync, which was not read: chronyc: not found"),
-    ("!time_sync", "asks for time_sync, which was not read: chronyc: not found"),
-    ("@.time_sync != 'ntp'", "asks for time_sync, which was not read: chronyc: not found"),
-    ("[time_sync] != `[]`", "asks for time_sync, which was not read: chronyc: not found"),
-    ("facts.memory != `5`", "asks for facts, and none were asked for (preflight_gather_subset)"),
-    ("local != true", "asks for true, and means `true`"),
-    ("memry_mb != `5`", "asks for memry_mb, which the record does not hold"),
+    ("time_sync.by != 'ntp'", "asks for time_sync, but that was not read: chronyc: not found"),
+    ("!time_sync", "asks for time_sync, but that was not read: chronyc: not found"),
+    ("@.time_sync != 'ntp'", "asks for time_sync, but that was not read: chronyc: not found"),
+    ("[time_sync] != `[]`", "asks for time_sync, but that was not read: chronyc: not found"),
+    ("facts.memory != `5`", "asks for facts, but none were asked for (preflight_gather_subset)"),
+    ("local != true", "asks for true, but means `true`"),
+    ("memry_mb != `5`", "asks for memry_mb, but the record does not hold that"),
 ])
 def test_where_a_check_is_broken(record, expect, told):
     level, detail, fix = verdict(record(time_sync=None, unmeasured={"time_sync": "chronyc: not found"}), expect, level="warn")
@@ -248,11 +248,11 @@ def test_of_all_together_what_is_not_known_does_not_pass(record):
     unread = {"check": "unread", "scope": "all", "expect": "[].time_sync != `5`"}
     found = findings(records, count, cpus, dead, read, unread, others=others)
     assert found == {
-        (None, "count"): ("fail", "this check is broken here: " + count["expect"] + " asks for address of n1, which could not be read"),
-        (None, "few"): ("warn", "can not be told yet: sum([].cpus) < `100` asks for cpus of db3, which was not examined"),
-        (None, "dead"): ("fail", "this check is broken here: !([?cpus < `2`]) asks for cpus of n1, which could not be read"),
+        (None, "count"): ("fail", "this check is broken here: " + count["expect"] + " asks for address of n1, but that machine could not be read"),
+        (None, "few"): ("warn", "can not be told yet: sum([].cpus) < `100` asks for cpus of db3, but that machine was not examined"),
+        (None, "dead"): ("fail", "this check is broken here: !([?cpus < `2`]) asks for cpus of n1, but that machine could not be read"),
         (None, "read"): ("ok", "holds: !([?login.ok] | [?cpus < `2`])"),
-        (None, "unread"): ("fail", "this check is broken here: [].time_sync != `5` asks for time_sync of db2, which was not read: "
+        (None, "unread"): ("fail", "this check is broken here: [].time_sync != `5` asks for time_sync of db2, but that was not read: "
                                    "chronyc: not found"),
     }
 

@@ -6,7 +6,7 @@ import pytest
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import own
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import evaluate
 
-GPU = {"check": "gpu", "level": "fail", "detail": "no driver", "fix": "Install it."}
+FOUND = {"check": "smart", "level": "fail", "detail": "disk 2 fails", "fix": "Replace it."}
 
 
 def judged(*records, **given):
@@ -18,21 +18,21 @@ def judged(*records, **given):
 
 
 def test_they_are_judged_with_the_others(record):
-    warns = {"check": "gpu", "level": "warn", "detail": "old driver", "fix": "Renew it."}
+    warns = {"check": "smart", "level": "warn", "detail": "disk 1 is old", "fix": "Look at it."}
     fine = {"check": "raid", "level": "ok", "detail": "whole"}
     one = record(own_findings=[warns, fine, {**fine, "fix": 5}, {**fine, "fix": None}])
-    two = record(machine="db2", own_findings=(GPU,))
+    two = record(machine="db2", own_findings=(FOUND,))
     assert judged(one, two, record(machine="db3")) == [
-        ("db1", "gpu", "warn", "old driver", "Renew it."), ("db1", "raid", "ok", "whole", ""), ("db1", "raid", "ok", "whole", ""),
-        ("db1", "raid", "ok", "whole", ""), ("db2", "gpu", "fail", "no driver", "Install it.")]
+        ("db1", "smart", "warn", "disk 1 is old", "Look at it."), ("db1", "raid", "ok", "whole", ""), ("db1", "raid", "ok", "whole", ""),
+        ("db1", "raid", "ok", "whole", ""), ("db2", "smart", "fail", "disk 2 fails", "Replace it.")]
     report = evaluate([one, two, record(machine="db3")], skip=["identity"])
     assert [machine["worst"] for machine in report["machines"]] == ["warn", "fail", "ok"]
     assert report["worst"] == "fail"
 
 
 def test_one_of_a_machine_that_could_not_be_read_is_told_too(record):
-    dead = {"machine": "n1", "login": {"ok": False, "reason": "refused", "cause": "refused"}, "own_findings": [GPU]}
-    assert judged(record(), dead) == [("n1", "gpu", "fail", "no driver", "Install it.")]
+    dead = {"machine": "n1", "login": {"ok": False, "reason": "refused", "cause": "refused"}, "own_findings": [FOUND]}
+    assert judged(record(), dead) == [("n1", "smart", "fail", "disk 2 fails", "Replace it.")]
     assert evaluate([dead])["machines"][0]["counts"] == {"ok": 0, "warn": 0, "fail": 2}
 
 
@@ -42,18 +42,18 @@ def test_nothing_left_is_nothing_told(record, nothing):
 
 
 @pytest.mark.parametrize(("given", "detail"), [
-    ("gpu is broken", " is not a list"), (GPU, " is not a list"), (5, " is not a list"), (True, " is not a list"), (b"x", " is not a list"),
+    ("smart is broken", " is not a list"), (FOUND, " is not a list"), (5, " is not a list"), (True, " is not a list"), (b"x", " is not a list"),
     (0, " is not a list"), ({}, " is not a list"), (False, " is not a list"),
-    (["gpu is broken"], "[0] is not a mapping"), ([[GPU]], "[0] is not a mapping"), ([None], "[0] is not a mapping"),
+    (["smart is broken"], "[0] is not a mapping"), ([[FOUND]], "[0] is not a mapping"), ([None], "[0] is not a mapping"),
     ([{}], "[0] has no text under check, level, detail, fix"),
-    ([{**GPU, "fix": ""}], "[0] has no text under fix"), ([{**GPU, "fix": None}], "[0] has no text under fix"),
-    ([{**GPU, "detail": 5}], "[0] has no text under detail"), ([{**GPU, "detail": " "}], "[0] has no text under detail"),
-    ([{**GPU, "level": 2}], "[0] has no text under level"), ([{**GPU, "level": ["ok"]}], "[0] has no text under level"),
-    ([{**GPU, "level": "OK"}], "[0] has the level 'OK'"), ([{**GPU, "level": "error"}], "[0] has the level 'error'"),
-    ([{**GPU, "machine": "db2", 5: 6}], "[0] has '5', which is not known"), ([{**GPU, "fixes": ""}], "[0] has 'fixes', which is not known"),
-    *(([{**GPU, "check": bad}], f"[0] has the check {bad!r}, and an id consists of small letters, digits and underscores")
-      for bad in ("GPU", "a-b", "1a", "gpu\n", "ä")),
-    *(([{**GPU, "check": taken}], f"[0] has the check {taken!r}, which another check is called")
+    ([{**FOUND, "fix": ""}], "[0] has no text under fix"), ([{**FOUND, "fix": None}], "[0] has no text under fix"),
+    ([{**FOUND, "detail": 5}], "[0] has no text under detail"), ([{**FOUND, "detail": " "}], "[0] has no text under detail"),
+    ([{**FOUND, "level": 2}], "[0] has no text under level"), ([{**FOUND, "level": ["ok"]}], "[0] has no text under level"),
+    ([{**FOUND, "level": "OK"}], "[0] has the level 'OK'"), ([{**FOUND, "level": "error"}], "[0] has the level 'error'"),
+    ([{**FOUND, "machine": "db2", 5: 6}], "[0] has '5', which is not known"), ([{**FOUND, "fixes": ""}], "[0] has 'fixes', which is not known"),
+    *(([{**FOUND, "check": bad}], f"[0] has the check {bad!r}, and an id consists of small letters, digits and underscores")
+      for bad in ("SMART", "a-b", "1a", "smart\n", "ä")),
+    *(([{**FOUND, "check": taken}], f"[0] has the check {taken!r}, which another check is called")
       for taken in ("login", "disk", "quorum", "waivers", "own_findings", "mine")),
 ])
 def test_what_is_none_is_not_lost(record, given, detail):
@@ -68,26 +68,26 @@ def test_what_can_not_be_worked_out_is_not_lost(record):
 
 
 def test_the_good_ones_beside_a_bad_one_are_told(record):
-    assert [found[1:4] for found in judged(record(own_findings=[GPU, "x", {**GPU, "level": "warn"}]))] == [
-        ("gpu", "fail", "no driver"), ("own_findings", "fail", "preflight_own_findings[1] is not a mapping"), ("gpu", "warn", "no driver")]
+    assert [found[1:4] for found in judged(record(own_findings=[FOUND, "x", {**FOUND, "level": "warn"}]))] == [
+        ("smart", "fail", "disk 2 fails"), ("own_findings", "fail", "preflight_own_findings[1] is not a mapping"), ("smart", "warn", "disk 2 fails")]
 
 
 def test_they_can_be_left_out(record):
-    left = record(own_findings=[GPU, "junk"])
+    left = record(own_findings=[FOUND, "junk"])
     for given in ({"skip": ["own_findings"]}, {"only": ["disk"]}):
         report = evaluate([left], **given)
         assert report["worst"] == "ok"
         assert "own_findings" in report["skipped"]
     report = evaluate([left], only=["own_findings"])
-    assert [finding["check"] for finding in report["findings"]] == ["login", "gpu", "own_findings"]
+    assert [finding["check"] for finding in report["findings"]] == ["login", "smart", "own_findings"]
     assert "own_findings" not in report["skipped"]
 
 
 def test_texts_are_data_and_cut(record):
     hostile = "{{ 7*6 }} {cpus} \x1b[2J " + "x" * 9999
-    (found,) = judged(record(own_findings=[{**GPU, "detail": hostile, "fix": hostile}]))
+    (found,) = judged(record(own_findings=[{**FOUND, "detail": hostile, "fix": hostile}]))
     assert found[3] == found[4] == hostile[:1000]
-    (found,) = judged(record(own_findings=[{**GPU, "x" * 9999: 1}]))
+    (found,) = judged(record(own_findings=[{**FOUND, "x" * 9999: 1}]))
     assert len(found[3]) <= 1000
 
 
@@ -98,6 +98,6 @@ def test_kinds_of_texts_of_others_are_made_plain(record):
     class Kind(dict):
         pass
 
-    report = evaluate([record(own_findings=[Kind({Text(key): Text(value) for key, value in GPU.items()})])])
+    report = evaluate([record(own_findings=[Kind({Text(key): Text(value) for key, value in FOUND.items()})])])
     assert json.loads(json.dumps(report)) == report
-    assert {type(value) for value in next(finding for finding in report["findings"] if finding["check"] == "gpu").values()} == {str}
+    assert {type(value) for value in next(finding for finding in report["findings"] if finding["check"] == "smart").values()} == {str}

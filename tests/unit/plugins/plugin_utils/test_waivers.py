@@ -82,9 +82,9 @@ def test_of_two_on_one_finding_the_first_that_holds_is_told_and_both_are_used(re
 
 
 def test_each_of_several_findings_of_one_check_is_waived(record):
-    own = [{"check": "gpu", "level": level, "detail": level, "fix": "x"} for level in ("ok", "warn", "fail")]
-    report = judged([record(own_findings=own)], {"check": "gpu", "machine": "db1"})
-    assert [(finding["level"], "waived" in finding) for finding in report["findings"] if finding["check"] == "gpu"] == [
+    own = [{"check": "smart", "level": level, "detail": level, "fix": "x"} for level in ("ok", "warn", "fail")]
+    report = judged([record(own_findings=own)], {"check": "smart", "machine": "db1"})
+    assert [(finding["level"], "waived" in finding) for finding in report["findings"] if finding["check"] == "smart"] == [
         ("ok", False), ("warn", True), ("fail", True)]
     assert (report["worst"], report["waived"], states(report)) == ("ok", 2, ["used"])
 
@@ -123,13 +123,13 @@ def test_the_login_is_never_waived(record):
     ({"check": "disk", "machine": "bd*"}, "disk on bd* matches nothing: there is no such machine (why)"),
     ({"check": "ports", "machine": "n2"}, "ports on n2 matches nothing: it has nothing to tell there (why)"),
     ({"check": "mine", "machine": "n2"}, "mine on n2 matches nothing: it has nothing to tell there (why)"),
-    ({"check": "gpu", "machine": "n2"}, "gpu on n2 matches nothing: it has nothing to tell there (why)"),
+    ({"check": "smart", "machine": "n2"}, "smart on n2 matches nothing: it has nothing to tell there (why)"),
     ({"check": "apart", "machine": "n2"}, "apart on n2 matches nothing: it tells of all machines together, which * alone is for (why)"),
     ({"check": "disk", "machine": [f"x{number}" for number in range(12)]},
      "disk on x0, x1, x2, x3, x4, x5, x6, x7 and 4 more matches nothing: there is no such machine (why)"),
 ])
 def test_one_that_matches_nothing(record, waiver, words):
-    records = [record(own_findings=[{"check": "gpu", "level": "ok", "detail": "x"}]), record(machine="n2", roles=["node"])]
+    records = [record(own_findings=[{"check": "smart", "level": "ok", "detail": "x"}]), record(machine="n2", roles=["node"])]
     mine = [{"check": "mine", "expect": "`true`", "fix": "x", "roles": "database"},
             {"check": "apart", "expect": "`true`", "fix": "x", "scope": "all"}]
     report = judged(records, waiver, custom_checks=mine)
@@ -147,9 +147,9 @@ def test_one_that_matches_nothing(record, waiver, words):
     ({"check": "quorum", "machine": "db1"}, "waiting"),
     ({"check": "identity", "machine": "db1"}, "unneeded"),
     ({"check": "role_ports", "machine": "db1"}, "waiting"),  # nobody was there to try
-    ({"check": "gpu", "machine": "n1"}, "waiting"),  # no task of the user's own may have got there
-    ({"check": "gpu", "machine": "db3"}, "waiting"),
-    ({"check": "gpu", "machine": "app*"}, "waiting"),
+    ({"check": "smart", "machine": "n1"}, "waiting"),  # no task of the user's own may have got there
+    ({"check": "smart", "machine": "db3"}, "waiting"),
+    ({"check": "smart", "machine": "app*"}, "waiting"),
     ({"check": "ports", "machine": ["db1", "app*"]}, "unneeded"),
     ({"check": "dsik", "machine": "db1"}, "unmatched"),
     ({"check": "disk", "machine": "x"}, "unmatched"),
@@ -191,10 +191,10 @@ def test_where_all_is_well(named, waiver, state):
 
 
 def test_findings_of_ones_own_that_are_skipped_wait(record):
-    assert states(judged([record(own_findings="junk")], {"check": "gpu"}, skip=["own_findings"])) == ["waiting"]
-    assert states(judged([record(own_findings="junk")], {"check": "gpu"}, only=["disk"])) == ["waiting"]
+    assert states(judged([record(own_findings="junk")], {"check": "smart"}, skip=["own_findings"])) == ["waiting"]
+    assert states(judged([record(own_findings="junk")], {"check": "smart"}, only=["disk"])) == ["waiting"]
     assert states(judged([record(own_findings="junk")], {"check": "own_findings"})) == ["used"]
-    assert states(judged([record(own_findings=[])], {"check": "gpu"})) == ["unmatched"]
+    assert states(judged([record(own_findings=[])], {"check": "smart"})) == ["unmatched"]
 
 
 def test_what_is_said_of_waivers_counts_and_is_of_all_together(record):
