@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import re
+from pathlib import Path
 
 import pytest
 import yaml
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import LOOKED_AT_BY
 
+DOCUMENT = Path(__file__).parents[2] / "docs" / "own-checks.md"
 ROLE = {"ansible.builtin.import_role": {"name": "llmgw.preflight.preflight"}}
 INSTALL = {"ansible.builtin.debug": {"msg": "INSTALLING"}}
 HOSTILE = "{{ 7*6 }} {cpus} <b>\x1b[31m"
@@ -18,7 +21,7 @@ LOCAL = {"ansible_connection": "local", "ansible_python_interpreter": "{{ ansibl
 @pytest.fixture(scope="module")
 def lab(make_lab):
     return make_lab({"defaults": {"cpus": 2, "groups": ["node"]}, "hosts": [
-        {"name": "db1", "groups": ["database"], "disk_free_gb": 12,
+        {"name": "db1", "groups": ["database"], "disk_free_gb": 12, "files": {"/etc/app/licence": "x"},
          "os_release": {"ID": "debian", "VERSION_ID": "12", "PRETTY_NAME": HOSTILE}},
         {"name": "n1"}, {"name": "dead", "down": True}, {"name": "hung", "hang_mount": "/mnt/share"}]})
 
@@ -163,6 +166,22 @@ def test_what_is_skipped_is_not_tried_and_what_is_not_read_does_not_pass(lab, ru
     }
     assert {machine: level for (machine, check), (level, detail) in told(outcome, "login").items()} == {
         "db1": "ok", "n1": "fail", "dead": "fail", "hung": "ok"}
+
+
+@pytest.mark.core
+def test_the_document_with_its_variables_and_its_tasks(lab, run):
+    checks, record, (keywords,), waivers = map(yaml.safe_load, re.findall(r"^```yaml\n(.*?)^```$", DOCUMENT.read_text(), re.M | re.S))
+    outcome = run(lab.inventory(), {**keywords, "hosts": "db1,n1,dead"}, lab, {**checks, **waivers})
+    assert outcome.rc == 2
+    found = told(outcome, *(check["check"] for check in checks["preflight_custom_checks"]))
+    assert set(found) == {("n1", "no_swap"), ("db1", "data_on_a_known_filesystem"), ("db1", "exporter_port"), ("n1", "exporter_port"),
+                          ("db1", "deploy_user"), ("n1", "deploy_user"), (None, "same_memory")}
+    assert [detail for level, detail in found.values() if "broken" in detail] == []
+    assert found["n1", "deploy_user"][0] == found[None, "same_memory"][0] == found["db1", "exporter_port"][0] == "ok"
+    assert {at: finding["level"] for at, finding in outcome.findings("licence").items()} == {("n1", "licence"): "fail"}
+    assert {at for at, finding in outcome.findings().items() if "waived" in finding} == {("db1", "disk"), ("n1", "licence")}
+    assert [waiver["state"] for waiver in outcome.report["waivers"]] == ["used", "unneeded", "used"]
+    assert told(outcome, "login")["dead", "login"][0] == "fail"
 
 
 def test_batches_and_the_findings_of_the_plays_variables(lab, run):
