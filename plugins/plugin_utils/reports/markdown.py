@@ -1,0 +1,219 @@
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""The report as Markdown, for the summary of a CI job or a comment on a merge request, on GitHub and GitLab.
+
+It is cut to MOST bytes, worst first, since a comment on GitHub has no more than 65,536 characters (a job's summary has 1 MiB).
+
+What comes from a machine stands as plain text only where it is nothing but words and numbers, and as code else: in code there are no links,
+images, HTML, mentions, references to issues or anything else that these sites make of a text.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import typing as t
+from collections.abc import Iterable, Sequence
+
+from . import text
+from .text import clean
+
+MOST = 60_000  # bytes
+CODE_MOST = 1000  # characters of one name or list of names
+SHOWN = 10  # different problems of one check before those that are alike are told together
+SIGNS = {"fail": "\u274c", "warn": "\u26a0\ufe0f", "ok": "\u2705"}
+LEVELS = {"fail": "Fail", "warn": "Warn"}
+CHANGES = {"new": "new", "worse": "worse", "better": "better", "fixed": "fixed", "uncovered": "not looked at before",
+           "hidden": "not looked at this time"}
+
+WORD = re.compile(r"""(?P<before>["'(]*)(?P<core>.*?)(?P<after>["'.,;:!?)]*)""", re.DOTALL)
+PLAIN = re.compile(r"[^\W\d_]+([-'][^\W\d_]+)*|\d+([.,]\d+){0,2}|")
+LINKED = re.compile(r"[0-9a-f]{7,}|www", re.IGNORECASE)  # what looks like a commit, and what begins an address also without the rest
+
+Report = dict[str, t.Any]
+Line = tuple[str, int]  # and how many problems (or machines) it tells of
+
+
+@dataclasses.dataclass
+class _Part:
+    """Lines that stand together. ``rank`` says which part has room first, and ``of`` what is counted where not all have."""
+
+    rank: int
+    lines: Sequence[Line]
+    title: str = ""
+    of: str = ""
+    summary: str = ""  # what to click at, where the part is folded
+    taken: int = 0
+
+    def __str__(self) -> str:
+        told = [line for line, number in self.lines[:self.taken]]
+        if self.left:
+            told.append(f"- and {self.left} more {self.of}")
+        before, after = (f"<details><summary>{self.summary}</summary>\n\n", "\n\n</details>") if self.summary else ("", "")
+        title = f"### {self.title}\n\n" if self.title else ""
+        return f"{title}{before}{chr(10).join(told).strip(chr(10))}{after}\n\n"
+
+    @property
+    def left(self) -> int:
+        return sum(number for line, number in self.lines[self.taken:])
+
+
+def write(report: Report, most: int = MOST) -> str:
+    counting = [finding for finding in report["findings"] if not finding.get("waived")]
+    parts = [*(part for rank, level in enumerate(LEVELS) for part in _of_level(counting, level, rank)),
+             _waived(report), _changed(report), _moves(report), _notes(report), _machines(report)]
+    made_by, head = _about(report), _head(report)
+    room = most - _size(head) - _size(made_by) - _size(_cut(most, 10**9))
+    for part in sorted((part for part in parts if part.lines), key=lambda part: part.rank):
+        room -= _size(str(dataclasses.replace(part, taken=0)))
+        while part.taken < len(part.lines) and (size := _size(part.lines[part.taken][0]) + 1) <= room:
+            room -= size
+            part.taken += 1
+        if not part.taken:
+            room += _size(str(part))
+    left = sum(part.left for part in parts if not part.summary)
+    body = "".join(str(part) for part in parts if part.taken)
+    return f"{head}{_cut(most, left) if left else ''}{body}{made_by}"
+
+
+def _size(told: str) -> int:
+    return len(told.encode())
+
+
+def _cut(most: int, left: int) -> str:
+    return f"This is cut short to stay below {most:,} bytes: {left} problems are left out. The other files of the report have them all.\n\n"
+
+
+# ------------------------------------------------------------------------------------------------------- what it says
+def _head(report: Report) -> str:
+    machines, worst = report["machines"], report["worst"]
+    bad = sum(machine["worst"] == "fail" for machine in machines)
+    number = f"{len(machines)} machine{'' if len(machines) == 1 else 's'}"
+    told = {"ok": f"{number} ready", "warn": f"{number}, with warnings",
+            "fail": f"{bad} of {number} not ready" if bad else f"{number} not ready together"}[worst]
+    return f"## {SIGNS[worst]} Preflight: {told}\n\n{text.totals(report)}\n\n{_since(report.get('changes'))}"
+
+
+def _since(changes: t.Any) -> str:
+    if not changes:
+        return ""
+    numbers = [f"{len(changes[kind])} {words}" for kind, words in CHANGES.items() if changes[kind]]
+    return f"Since {code(changes['since'])}: {', '.join([*numbers, str(changes['remains'])])} as before.\n\n"
+
+
+def _of_level(findings: Sequence[t.Any], level: str, rank: int) -> Iterable[_Part]:
+    """Its problems, those that are alike together; and each by itself, to unfold."""
+    some, each = (text.grouped(findings, level, number) for number in (SHOWN, len(findings)))
+    yield _Part(rank, list(_blocks(some)), f"{SIGNS[level]} {LEVELS[level]}", "problems")
+    if some != each:
+        lines = list(_blocks(each))
+        yield _Part(rank + 10, lines, of="problems", summary=f"Each of the {sum(number for line, number in lines)}")
+
+
+def _blocks(blocks: Iterable[text.Block]) -> Iterable[Line]:
+    for check, fix, problems in blocks:
+        head = f"\n**{code(check)}**{': ' if fix else ''}{prose(fix)}\n\n"
+        for detail, machines in problems:
+            yield f"{head}- {who(machines)}: {prose(detail)}", len(machines) or 1
+            head = ""
+
+
+def _waived(report: Report) -> _Part:
+    lines = []
+    for waiver in report["waivers"]:
+        until = f" until {code(waiver['until'])}" if waiver["until"] else ""
+        lines.append((f"- {code(waiver['check'])} on {code(', '.join(waiver['machine']))}{until} ({prose(waiver['state'])}): "
+                      f"{prose(waiver['reason'])}", 0))
+    waived = [finding for finding in report["findings"] if finding.get("waived")]
+    for level in LEVELS:
+        lines += [(f"- {level} {code(check)}, {who(machines)}: {prose(detail)}", len(machines) or 1)
+                  for check, fix, problems in text.grouped(waived, level, len(waived)) for detail, machines in problems]
+    return _Part(4, lines, of="problems", summary=f"{len(waived)} waived")
+
+
+def _changed(report: Report) -> _Part:
+    lines = []
+    for kind, words in CHANGES.items():
+        machines: dict[str, list[str | None]] = {}
+        for at in (report.get("changes") or {}).get(kind, ()):
+            machines.setdefault(at["check"], []).append(at["machine"])
+        lines += [(f"- {words}: {code(check)}, {who([name for name in on if name is not None])}", len(on))
+                  for check, on in machines.items()]
+    return _Part(3, lines, of="problems", summary="What changed")
+
+
+def _moves(report: Report) -> _Part:
+    return _Part(5, [(f"- {code(move['role'])} of {code(move['machine'])}: there is room on {who(move['to'])}", 1)
+                     for move in report["fit"]["moves"]], of="machines", summary="Room elsewhere")
+
+
+def _notes(report: Report) -> _Part:
+    notes, waiting = [], dict[str, list[str]]()
+    for entry in report["not_examined"]:
+        waiting.setdefault(text.NOT_EXAMINED.get(entry["why"], "not examined"), []).append(entry["machine"])
+    notes += [f"{words}: {who(machines)}" for words, machines in waiting.items()]
+    if report["skipped"]:
+        notes.append(f"Checks that were left out: {code(', '.join(report['skipped']))}")
+    if report["sampled"]:
+        notes.append(f"Each of the {int(report['sampled']['machines'])} machines tried those that it needs, and "
+                     f"{int(report['sampled']['others'])} others by lot")
+    without = [machine["machine"] for machine in report["machines"] if not machine["roles"]]
+    if without:
+        notes.append(f"No role, so nothing is asked of CPUs, memory, disk and ports: {who(without)}")
+    return _Part(2, [(f"- {note[0].upper()}{note[1:]}", 0) for note in notes])
+
+
+def _machines(report: Report) -> _Part:
+    lines = []
+    for machine in report["machines"]:
+        numbers = {**machine["counts"], "waived": machine.get("waived", 0)}
+        roles = f" ({code(', '.join(machine['roles']))})" if machine["roles"] else ""
+        lines.append((f"- {SIGNS[machine['worst']]} {code(machine['machine'])}{roles}: "
+                      f"{', '.join(f'{numbers[kind]} {kind}' for kind in ('fail', 'warn', 'ok', 'waived') if numbers[kind])}", 1))
+    return _Part(6, lines, of="machines", summary="All machines")
+
+
+def _about(report: Report) -> str:
+    about = report["about"]
+    profile = f", profile {code(about['profile'])}" if about.get("profile") else ""
+    return f"Made {code(about['at'])} by llmgw.preflight {code(about['version'])}, ansible-core {code(about['ansible'])}{profile}.\n"
+
+
+# ---------------------------------------------------------------------------------------------------- harmless texts
+def who(machines: Sequence[str]) -> str:
+    return _fenced(text.names(machines)) if machines else "all machines"
+
+
+def code(told: t.Any) -> str:
+    return _fenced(clean(told, CODE_MOST) or '""')
+
+
+def _fenced(told: str) -> str:
+    """As code, which ends only where it shall."""
+    fence = "`" * (max(map(len, re.findall("`+", told)), default=0) + 1)
+    space = " " if told[0] in "` " or told[-1] in "` " else ""
+    return f"{fence}{space}{told}{space}{fence}"
+
+
+def prose(told: t.Any) -> str:
+    """Words and numbers as they are, and the rest as code."""
+    words = [t.cast("re.Match[str]", WORD.fullmatch(word)).groups() for word in clean(told).split(" ") if word]
+    is_code = [not PLAIN.fullmatch(core) or bool(LINKED.fullmatch(core)) for before, core, after in words]
+    for at in range(len(words) - 1):  # the name of a program, before its first option: (df -h / | sort -n)
+        starts = words[at][0].endswith("(") or at and is_code[at - 1] and not words[at - 1][2]
+        is_code[at] |= bool(starts and words[at + 1][1].startswith("-") and not words[at][2])
+    parts: list[str] = []
+    run: list[str] = []  # of code without anything between
+    for (before, core, after), coded in zip(words, is_code, strict=True):
+        if run and (before or not coded):
+            parts[-1] += _fenced(" ".join(run))
+            run = []
+        if not run:
+            parts.append(before)
+        if not coded:
+            parts[-1] += core + after
+            continue
+        run.append(core)
+        if after:
+            parts[-1] += _fenced(" ".join(run)) + after
+            run = []
+    return " ".join(parts) + (_fenced(" ".join(run)) if run else "")
