@@ -4,9 +4,6 @@
 from __future__ import annotations
 
 import datetime
-import json
-import os
-import tempfile
 import typing as t
 from pathlib import Path
 
@@ -16,9 +13,11 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible.utils.color import stringc
 from ansible.utils.display import Display
+from ansible_collections.llmgw.preflight.plugins.plugin_utils import earlier
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.about import about
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.changes import changes
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.changes import NotComparable, changes
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import SCHEMA_VERSION
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.files import folder_of, write_whole
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES, text
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.settings import FAIL_ON, NO_PLAN
 
@@ -56,50 +55,41 @@ class ActionModule(ActionBase):
             raise AnsibleActionFail(NO_PLAN)
         if missing:
             raise AnsibleActionFail(f"This is not a report: it has no {', '.join(missing)}.")
-        report.setdefault("about", about(datetime.datetime.now().astimezone(), ansible_version, None))
-        folder = Path(os.path.expanduser(arguments["dir"])).absolute() if arguments["dir"] else None
-        report["changes"] = since(folder, report)
+        report["about"] = {**about(datetime.datetime.now().astimezone(), ansible_version, None), **(report.get("about") or {})}
+        folder = folder_of(arguments["dir"]) if arguments["dir"] else None
+        waiting = any(entry["why"] == "batch" for entry in report["not_examined"])
+        report["changes"] = since(earlier.to_compare(folder, given.get("play"), waiting), report) if folder else None
         for level, line, rest in text.lines(report, display.columns, everything=display.verbosity > 0, fit=arguments["fit"]):
             display.display((stringc(line, COLOURS[level]) if level and line else line) + rest)
         if folder:
             self._write(report, folder, arguments["formats"])
-        if must_fail(report["worst"], arguments["fail_on"]):
+        fails = must_fail(report["worst"], arguments["fail_on"])
+        if folder and (fails or not waiting):
+            earlier.forget(folder, given.get("play"))
+        if fails:
             return {"failed": True, "changed": False, "msg": text.verdict(report, arguments["fail_on"])}
         return {"changed": False, "_ansible_verbose_override": True}
 
     def _write(self, report: dict[str, t.Any], folder: Path, formats: t.Iterable[str]) -> None:
         for name in formats:
-            path = folder / f"preflight.{name}"
+            path, content = folder / f"preflight.{name}", FILES[name](report)
             try:
-                folder.mkdir(parents=True, exist_ok=True)
-                write_whole(path, FILES[name](report))
-            except OSError as problem:
-                raise AnsibleActionFail(f"The report could not be written to {path}: {problem.strerror}. Give a folder that can be "
+                write_whole(path, content)
+            except (OSError, ValueError) as problem:
+                why = getattr(problem, "strerror", None) or problem
+                raise AnsibleActionFail(f"The report could not be written to {path}: {why}. Give a folder that can be "
                                         "written as preflight_report_dir. The report itself is above.") from problem
             display.display(f"Report written to {path}")
 
 
-def since(folder: Path | None, report: dict[str, t.Any]) -> dict[str, t.Any] | None:
-    """What changed since the report that lies in this folder; None where there is none that can be compared."""
+def since(path: Path, report: dict[str, t.Any]) -> dict[str, t.Any] | None:
+    """What changed since the report that lies there; None where there is none that can be compared."""
     try:
-        return changes(json.loads((folder / "preflight.json").read_text(encoding="utf-8")), report) if folder else None
-    except FileNotFoundError:
+        found = earlier.read(path)
+        return None if found is None else changes(found, report)
+    except NotComparable as problem:
+        display.warning(f"What changed is not told, since the earlier report {path} can not be compared with this one: {problem}.")
         return None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
-        display.warning(f"The earlier report in {folder} can not be compared with this one: {type(problem).__name__}")
-        return None
-
-
-def write_whole(path: Path, content: str) -> None:
-    """All of the file or none of it, readable by its owner only."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with open(handle, "w", encoding="utf-8", errors="replace") as file:
-            file.write(content)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
 
 
 def must_fail(worst: str, fail_on: str) -> bool:

@@ -24,15 +24,19 @@ options:
     default: false
   dir:
     description:
-      - If there is an earlier C(preflight.json), what changed since then is told.
       - A folder on the controller for the files; it is made when it is not there.
+      - If there is an earlier C(preflight.json), what changed since then is told.
       - A relative one is taken from the folder in which Ansible was started.
     type: str
   formats:
-    description: The files to write there.
+    description:
+      - The files to write there, readable by their owner only.
+      - C(preflight.json) for V(json), with all that is known, in the form of docs/report.schema.json.
+      - C(preflight.xml) for V(xml), JUnit XML, for what shows the results of tests.
+      - C(preflight.md) for V(md), Markdown, for the summary of a CI job or a comment on a merge request; it is cut to 60,000 bytes, worst first.
     type: list
     elements: str
-    choices: [json]
+    choices: [json, xml, md]
     default: [json]
 extends_documentation_fragment:
   - llmgw.preflight.attributes

@@ -13,7 +13,7 @@ import typing as t
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from . import checks, own, waivers
+from . import checks, own, parts, waivers
 from .model import Level
 
 LEVELS = {str(level): level for level in Level}
@@ -23,8 +23,8 @@ COMPARING = {check.ID for check in (checks.role_ports, checks.identity, checks.c
 SILENT = {check.ID for check in (checks.role_ports, checks.clocks, checks.alike)}
 # Where not each machine tries each other one, these tell of those that it tried, which are others in each run.
 BY_LOT = {checks.network.ID, checks.names.ID}
-# What a user gave, and gave wrong: always looked at, and nothing is said of it where it is right.
-GIVEN = {waivers.ID, own.ID}
+# What was given, and given wrong: always looked at, and nothing is said of it where it is right.
+GIVEN = {waivers.ID, own.ID, parts.ID}
 
 Report = Mapping[str, t.Any]
 At = tuple[str | None, str]  # machine (None for all together) and check

@@ -1,0 +1,252 @@
+from __future__ import annotations
+
+import json
+import os
+import types
+
+import pytest
+from ansible.errors import AnsibleActionFail
+from ansible_collections.llmgw.preflight.plugins.action import report as action
+from ansible_collections.llmgw.preflight.plugins.plugin_utils import earlier, files
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import evaluate
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES
+
+PLAY = "0242ac11-0002-c3f5-7f1d-000000000001"
+
+
+@pytest.fixture
+def run(monkeypatch):
+    """run(report, ...): the task; its result, and under said what it put on the screen, and under warned its warnings."""
+    def task(report, **arguments):
+        said, warned = [], []
+        monkeypatch.setattr(action, "display", types.SimpleNamespace(
+            columns=80, verbosity=0, display=said.append, warning=lambda text: warned.append(text)))
+        task = types.SimpleNamespace(args={"report": report, **arguments}, async_val=0, check_mode=False, action="report", diff=False)
+        connection = types.SimpleNamespace(_shell=types.SimpleNamespace(tmpdir="none is made"))
+        module = action.ActionModule(task, connection, types.SimpleNamespace(check_mode=False), None, None, None)
+        try:
+            result = module.run()
+        except AnsibleActionFail as problem:
+            result = {"failed": True, "msg": str(problem)}
+        return {**result, "said": "\n".join(said), "warned": warned}
+
+    return task
+
+
+@pytest.fixture
+def report(record):
+    """report(section=value): what the filter makes of one machine."""
+    return lambda **sections: evaluate([record(**sections)])
+
+
+def written(folder):
+    return json.loads((folder / "preflight.json").read_text())
+
+
+def test_every_format_of_what_a_filter_made(run, report, tmp_path):
+    result = run(report(cpus=1), dir=str(tmp_path / "new" / "folder"), formats=list(FILES), fail_on="warn")
+    assert result["msg"] == "Preflight: 1 of 1 machine not ready: db1."
+    assert result["warned"] == []
+    assert sorted(path.name for path in (tmp_path / "new" / "folder").iterdir()) == sorted(f"preflight.{name}" for name in FILES)
+    whole = written(tmp_path / "new" / "folder")
+    assert sorted(whole["about"]) == ["ansible", "at", "profile", "version"]
+    assert (whole["not_examined"], whole["sampled"], whole["changes"]) == ([], None, None)
+    for name in FILES:
+        content = (tmp_path / "new" / "folder" / f"preflight.{name}").read_text()
+        assert "1 usable (needs 2)" in content
+        assert f"Report written to {tmp_path}/new/folder/preflight.{name}" in result["said"]
+
+
+def test_only_what_is_asked_for(run, report, tmp_path):
+    assert "failed" not in run(report(), dir=str(tmp_path), formats=["md"])
+    assert [path.name for path in tmp_path.iterdir()] == ["preflight.md"]
+
+
+def test_what_a_registered_result_holds_besides_is_left_out(run, report, tmp_path):
+    given = {**report(), "changed": False, "failed": False, "left_out": ["sudo"], "skipped": False, "play": PLAY, "gone": {},
+             "about": {"at": "x"}}
+    run(given, dir=str(tmp_path))
+    whole = written(tmp_path)
+    assert whole["skipped"] == ["sudo"]
+    assert whole["about"] == {**whole["about"], "at": "x"} and len(whole["about"]) == 4
+    assert not {"changed", "failed", "left_out", "play", "gone"} & set(whole)
+
+
+@pytest.mark.parametrize(("given", "message"), [
+    ({}, "There is no plan to go by"), ({"msg": "x"}, "There is no plan to go by"),
+    ({"worst": "ok", "counts": {}}, "This is not a report: it has no machines, findings."),
+])
+def test_what_is_no_report(run, given, message):
+    assert run(given)["msg"].startswith(message)
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o000, 0o077])
+def test_files_are_for_their_owner_only_whatever_was_there(run, report, tmp_path, mask):
+    (tmp_path / "preflight.json").write_text("{}")
+    (tmp_path / "preflight.json").chmod(0o666)
+    before = os.umask(mask)
+    try:
+        run(report(), dir=str(tmp_path), formats=["json", "xml"])
+    finally:
+        os.umask(before)
+    assert {path.name: oct(path.stat().st_mode & 0o7777) for path in tmp_path.iterdir()} == {
+        "preflight.json": "0o600", "preflight.xml": "0o600"}
+
+
+def test_a_file_is_whole_or_as_it_was(run, report, tmp_path, monkeypatch):
+    run(report(cpus=1), dir=str(tmp_path))
+    before = (tmp_path / "preflight.json").read_text()
+
+    class Stopped(BaseException):
+        pass
+
+    def stop(*files):
+        raise Stopped
+
+    monkeypatch.setattr(os, "replace", stop)
+    with pytest.raises(Stopped):
+        run(report(), dir=str(tmp_path))
+    assert [(path.name, path.read_text() == before) for path in tmp_path.iterdir()] == [("preflight.json", True)]
+
+
+def bad_folder(kind, tmp_path):
+    (tmp_path / "file").write_text("kept")
+    (tmp_path / "taken" / "preflight.json").mkdir(parents=True)
+    return {"a file": tmp_path / "file", "in a file": tmp_path / "file" / "reports", "no place for it": tmp_path / "taken",
+            "not to be written": "/proc/reports", "no name": f"{tmp_path}/a\0b", "a long name": tmp_path / ("x" * 300)}[kind]
+
+
+@pytest.mark.parametrize("kind", ["a file", "in a file", "no place for it", "not to be written", "no name", "a long name"])
+def test_a_folder_that_will_not_do_is_told_after_the_report(run, report, tmp_path, kind):
+    folder = bad_folder(kind, tmp_path)
+    result = run(report(cpus=1), dir=str(folder))
+    assert result["msg"].startswith(f"The report could not be written to {folder}")
+    assert "preflight_report_dir" in result["msg"]
+    assert "1 usable (needs 2)" in result["said"]
+    assert (tmp_path / "file").read_text() == "kept"
+    assert list(tmp_path.rglob(".preflight*")) == []
+
+
+# ------------------------------------------------------------------------------------------------ the earlier report
+def test_what_changed_is_told_and_written(run, report, tmp_path):
+    assert run(report(cpus=1, apt=False), dir=str(tmp_path))["failed"]
+    first = written(tmp_path)
+    result = run(report(cpus=1, memory_mb=100), dir=str(tmp_path))
+    assert result["warned"] == []
+    assert written(tmp_path)["changes"] == {
+        "since": first["about"]["at"], "new": [{"machine": "db1", "check": "memory"}], "worse": [], "better": [],
+        "fixed": [{"machine": "db1", "check": "packages"}], "remains": 1, "hidden": [], "uncovered": []}
+    assert "1 problem as before" in result["said"]
+
+
+def other_form(path):
+    path.write_text(json.dumps({"schema_version": 2}))
+
+
+def huge(path):
+    path.touch()
+    os.truncate(path, 2**40)
+
+
+EARLIER = {
+    "empty": (lambda path: path.write_text(""), "it is no report"),
+    "junk": (lambda path: path.write_bytes(b"\x00\xff\x1b[2J" * 99), "it is no report"),
+    "no mapping": (lambda path: path.write_text("[1, 2]"), "it is no report"),
+    "another mapping": (lambda path: path.write_text('{"schema_version": 1, "findings": 5}'), "it is no report"),
+    "nested without end": (lambda path: path.write_text("[" * 10**6), "it is no report"),
+    "a number without end": (lambda path: path.write_text("9" * 10**5), "it is no report"),
+    "another form": (other_form, "its form is version 2, and this one's 1"),
+    "a link": (lambda path: path.symlink_to("/etc/hostname"), "it is a link"),
+    "a link to nothing": (lambda path: path.symlink_to("nowhere"), "it is a link"),
+    "a device": (lambda path: path.symlink_to("/dev/zero"), "it is a link"),
+    "a pipe": (lambda path: os.mkfifo(path), "it is no plain file"),
+    "huge": (huge, "it has more than 64 MB"),
+}
+
+
+@pytest.mark.parametrize("kind", EARLIER)
+def test_an_earlier_report_of_any_kind_is_harmless_and_told(run, report, tmp_path, kind):
+    make, why = EARLIER[kind]
+    make(tmp_path / "preflight.json")
+    result = run(report(), dir=str(tmp_path))
+    assert result["warned"] == [f"What changed is not told, since the earlier report {tmp_path}/preflight.json can not be compared with "
+                                f"this one: {why}."]
+    assert "failed" not in result
+    assert written(tmp_path)["changes"] is None
+    assert not (tmp_path / "preflight.json").is_symlink()
+
+
+def test_without_a_folder_nothing_is_read_or_written(run, report, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run(report(), dir=str(tmp_path))
+    before = written(tmp_path)
+    assert run(report(cpus=1))["warned"] == []
+    assert written(tmp_path) == before
+
+
+def test_a_relative_folder_and_one_at_home(run, report, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    run(report(), dir="here")
+    run(report(), dir="~/there")
+    assert written(tmp_path / "here") and written(tmp_path / "home" / "there")
+
+
+# ---------------------------------------------------------------------------------------------------------- batches
+@pytest.fixture
+def batch(run, record, tmp_path):
+    """batch(read, waiting, ...): with serial, the report after a batch; what it says has changed of the CPUs, in short. A machine with !
+    has too few."""
+    def after(read, waiting="", play=PLAY, fail_on="never"):
+        made = evaluate([record(machine=name.rstrip("!"), address=name.rstrip("!"), cpus=1 if "!" in name else 4) for name in read.split()])
+        waits = [{"machine": name, "why": "batch"} for name in waiting.split()]
+        run({**made, "play": play, "not_examined": waits}, dir=str(tmp_path), fail_on=fail_on)
+        told = written(tmp_path)["changes"]
+        found = {kind: [at["machine"] for at in told[kind] if at["check"] == "cpus"]
+                 for kind in ("new", "fixed", "hidden", "uncovered")} if told else None
+        return found and {kind: machines for kind, machines in found.items() if machines}
+
+    return after
+
+
+def kept(folder):
+    return sorted(path.name for path in folder.iterdir() if path.name != "preflight.json")
+
+
+def test_each_batch_is_compared_with_what_was_before_the_play(batch, tmp_path):
+    assert batch("a b! c!", play="p0") is None
+    assert batch("a!", "b c") == {"new": ["a"], "hidden": ["b", "c"]}
+    assert kept(tmp_path) == [f".preflight.{PLAY}.json"]
+    assert batch("a! b", "c") == {"new": ["a"], "fixed": ["b"], "hidden": ["c"]}
+    assert batch("a! b c!") == {"new": ["a"], "fixed": ["b"]}
+    assert kept(tmp_path) == []
+    assert batch("a b c!", play="p2") == {"fixed": ["a"]}
+
+
+def test_the_first_batch_of_all_has_nothing_before_it(batch, tmp_path):
+    assert [batch("a!", "b c"), batch("a! b!", "c"), batch("a! b! c!")] == [None, None, None]
+    assert kept(tmp_path) == []
+
+
+def test_a_batch_that_stops_the_play_leaves_nothing_aside(batch, tmp_path):
+    batch("a b c", play="p0")
+    assert batch("a!", "b c", fail_on="warn") == {"new": ["a"]}
+    assert kept(tmp_path) == []
+
+
+def test_where_nothing_can_be_kept_it_is_compared_with_the_batch_before(batch, monkeypatch, tmp_path):
+    def refuse(*given, **options):
+        raise PermissionError
+
+    monkeypatch.setattr(os, "link", refuse)
+    batch("a b", play="p0")
+    assert batch("a!", "b") == {"new": ["a"]}
+    assert batch("a! b!") == {"uncovered": ["b"]}
+
+
+@pytest.mark.parametrize("play", [None, 5, "../../x", "", "a/b", "a\n"])
+def test_only_a_name_of_a_play_is_made_a_files_name(tmp_path, play):
+    files.write_whole(tmp_path / "preflight.json", "{}")
+    assert earlier.to_compare(tmp_path, play, waiting=True) == tmp_path / "preflight.json"
+    earlier.forget(tmp_path, play)
+    assert [path.name for path in tmp_path.iterdir()] == ["preflight.json"]
