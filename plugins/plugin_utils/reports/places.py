@@ -11,8 +11,8 @@ from . import columns, folding
 
 WORDS = {"cpus": "(CPUs)", "cpu_level": "(CPU level)", "memory_mb": "(MB memory)", "gpus": "(GPUs)", "gpu_memory_mb": "(MB of GPUs)",
          "disk_gb": "(GB disk)"}
-NO_FIGURES = ("ports", "reaches", "packages")  # of what a role needs
-NEEDED = re.compile(r" \(needs [0-9]+\)|, needs [0-9]+(?=\))|needs [0-9]+: [0-9]+ for its roles, ")  # of a detail
+NEEDED = re.compile(  # of a detail, what the table's head has: all but that of models
+    r" \(needs (?![0-9]+: [0-9]+ for its roles)[^()]*\)|, needs [0-9]+(?=\))|needs [0-9]+: [0-9]+ for its roles, ")
 UNREAD = "could not be read"
 CELL = len("unread*")
 ROWS_MOST = 12
@@ -38,15 +38,15 @@ def lines(report: Report, layout: columns.Layout, figures: bool) -> Iterable[col
     machines = found["machines"]
     if not machines:
         return
-    asked = [figure for figure in dict.fromkeys(figure for need in needs.values() for figure in need if figure not in NO_FIGURES)
-             if any(need.get(figure) for need in needs.values())]
-    roles = [role for role in machines[0]["roles"] if role not in needs or any(needs[role].get(figure) for figure in asked)]
+    asked = list(dict.fromkeys(figure for need in needs.values() for figure, value in need.items() if _figure(value)))
+    roles = [role for role in machines[0]["roles"] if role not in needs or any(_figure(needs[role].get(figure)) for figure in asked)]
     if not roles:
         yield from layout.plain(columns.NOTE, "what would fit where: no role asks for room")
         return
     own = {machine["machine"]: machine["roles"] for machine in report["machines"]}
     rows = _rows(machines, roles, own, figures)
-    head = [[WORDS.get(figure, f"({figure})"), {role: str(needs.get(role, {}).get(figure, "")) for role in roles}] for figure in asked]
+    head = [(WORDS.get(figure, f"({figure})"), {role: _figure(needs.get(role, {}).get(figure)) or "0" for role in roles})
+            for figure in asked]
     yield from layout.plain(columns.NOTE, "what would fit where (* its own role):")
     for some in _tables(roles, layout.width):
         yield from _table(some, roles, rows[:ROWS_MOST], head if figures else None, layout)
@@ -62,6 +62,13 @@ def lines(report: Report, layout: columns.Layout, figures: bool) -> Iterable[col
                                             f"{folding.names(to)} {'has' if len(to) == 1 else 'have'} it")
         elif not to and len(machines) > 1 and any(cells[number] == "no*" for cells, alike in rows):
             yield from layout.plain(indent, f"no other machine has room for {_head(role)}")
+
+
+def _figure(value: t.Any) -> str:
+    """What a role needs of something that machines have: a number, or of several filesystems the sum; nothing of what is no figure."""
+    if isinstance(value, Mapping) and all(isinstance(part, int) for part in value.values()):
+        return "+".join(str(part) for part in value.values() if part)
+    return str(value) if isinstance(value, int) and value else ""
 
 
 def _found(report: Report) -> t.Any:

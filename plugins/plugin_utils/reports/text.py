@@ -43,19 +43,21 @@ def lines(report: Report, width: int = 80, everything: bool = False, fit: bool =
     layout = columns.Layout(width, [(clean(check), _told(check, problem)) for level, (check, fix, problems) in (*shown, *aside)
                             for problem in problems], side_by_side=not everything)
     until = _until(report) if everything else None
+    offered = {check for level, (check, fix, problems) in shown
+               if until and level != "ok" and check not in NOT_WAIVED and CHECK_ID.fullmatch(check)}
 
     yield None, "", ""
     yield from layout.plain("", _about(report))
     for level, (check, fix, problems) in shown:
-        copied = until if level != "ok" and check not in NOT_WAIVED and CHECK_ID.fullmatch(check) else None
         yield from layout.block(f"{level.upper():<{columns.LEVEL_WIDTH}}", level, clean(check), [
-            (_told(check, problem), waiver(check, problem[1], copied) if copied else ()) for problem in problems], clean(fix), "-> ")
+            (_told(check, problem), waiver(check, problem[1], str(until)) if check in offered and level != "ok" else ())
+            for problem in problems], clean(fix), "-> ")
     if aside:
         yield from layout.plain(columns.NOTE, "waived, and so not counted:")
     for level, (check, fix, problems) in aside:
         yield from layout.block(f"{'':<{columns.LEVEL_WIDTH}}{level:<{columns.LEVEL_WIDTH}}", None, clean(check), [
             (_told(check, problem), ()) for problem in problems], clean(fix))
-    for note in _notes(report, until is not None):
+    for note in _notes(report, bool(offered)):
         yield from layout.plain(columns.NOTE, note)
     yield from _changes(report.get("changes"), layout)
     if fit or places.is_short(report):
@@ -79,9 +81,10 @@ def verdict(report: Report, fail_on: str) -> str:
     together = [finding["check"] for finding in report["findings"]
                 if finding["machine"] is None and not finding.get("waived") and LEVELS[finding["level"]] >= LEVELS[fail_on]]
     machines, checks = _count(len(report["machines"]), "machine"), folding.several(list(dict.fromkeys(together)))
+    waived = f" {_count(report['waived'], 'finding')} waived." if report.get("waived") else ""
     if not bad:
-        return f"Preflight: {machines} not ready together: {checks}."
-    return f"Preflight: {len(bad)} of {machines} not ready: {names(bad)}{f'; all of them together: {checks}' if checks else ''}."
+        return f"Preflight: {machines} not ready together: {checks}.{waived}"
+    return f"Preflight: {len(bad)} of {machines} not ready: {names(bad)}{f'; all of them together: {checks}' if checks else ''}.{waived}"
 
 
 # -------------------------------------------------------------------------------------------------------- grouping

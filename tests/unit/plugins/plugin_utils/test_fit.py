@@ -6,11 +6,11 @@ import pytest
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import fit, settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import GIB, Member, Need, together
 
-NEEDS = {
-    "big": Need(cpus=4, memory_mb=8000, disk_gb=100),
-    "small": Need(cpus=1, memory_mb=1000, disk_gb=10),
-    "none": Need(),
-}
+NEEDS = settings.needs({
+    "big": {"cpus": 4, "memory_mb": 8000, "disk_gb": 100},
+    "small": {"cpus": 1, "memory_mb": 1000, "disk_gb": 10},
+    "none": {},
+}, "needs", {})
 FITS = {"fits": "fits", "short": []}
 NONE_READ = "could not be read: it took too long"
 

@@ -136,7 +136,8 @@ note  waived, and so not counted:
 
 
 def test_what_is_waived_does_not_stop_the_play():
-    assert text.verdict(WAIVED, "fail") == text.verdict(REPORT, "fail") == "Preflight: 2 of 3 machines not ready: db1, db2."
+    assert text.verdict(WAIVED, "fail") == "Preflight: 2 of 3 machines not ready: db1, db2. 3 findings waived."
+    assert text.verdict({**REPORT, "waived": 1}, "fail") == "Preflight: 2 of 3 machines not ready: db1, db2. 1 finding waived."
 
 
 def test_notes_on_what_was_skipped_and_on_waivers():
@@ -210,7 +211,9 @@ def test_what_can_not_be_waived_is_not_offered():
     told = shown({**REPORT, "about": ABOUT, "findings": [
         finding("a", "login", "fail", "away", "Look."), finding(None, "waivers", "warn", "matches nothing", "Look.")]}, everything=True)
     assert "{" not in told
-    told = shown({**REPORT, "about": ABOUT, "findings": [finding("a", "Größe", "fail", "small", "Look.")]}, everything=True)
+    assert "waiver to copy" not in told
+    told = shown({**REPORT, "about": ABOUT, "findings": [finding("a", "Größe", "fail", "small", "Look."),
+                                                         finding("a", "cpus", "ok", "4")]}, everything=True)
     assert "{" not in told
 
 
@@ -309,12 +312,12 @@ def test_who_does_not_reach_many_others_is_told_with_their_names_folded(record):
 
 # ----------------------------------------------------------------------------------------------- what would fit where
 ROOM = {"cpus": 4, "memory_mb": 8000, "confinement": {"cpus": None, "memory_mb": None}}
-NEEDS = {
-    "database": Need(cpus=2, memory_mb=3500, disk_gb=30),
-    "node": Need(cpus=2, memory_mb=3500, disk_gb=20),
-    "tiny": Need(cpus=1, memory_mb=500, disk_gb=5),
-    "nothing": Need(),
-}
+NEEDS = settings.needs({
+    "database": {"cpus": 2, "memory_mb": 3500, "disk_gb": 30},
+    "node": {"cpus": 2, "memory_mb": 3500, "disk_gb": 20},
+    "tiny": {"cpus": 1, "memory_mb": 500, "disk_gb": 5},
+    "nothing": {"ports": [80]},
+}, "needs", {})
 
 
 def free(disk_gb):
@@ -393,7 +396,7 @@ def test_nobody_has_room():
 
 
 def test_nothing_is_asked_for_or_nobody_was_read():
-    told = shown(with_fit({"m": (("nothing",), 1, {})}, {"nothing": Need()}), fit=True)
+    told = shown(with_fit({"m": (("nothing",), 1, {})}, {"nothing": NEEDS["nothing"]}), fit=True)
     assert "note  what would fit where: no role asks for room\n" in told
     assert "what would" not in shown(with_fit({}), fit=True)
     assert "what would" not in shown({**REPORT, "fit": {"machines": [], "moves": []}}, fit=True)
@@ -404,8 +407,14 @@ def test_models_are_named_where_they_take_the_room():
     assert "\n        8000 MB (7000 for judge)\n" in told
 
 
+def test_what_is_needed_on_several_filesystems_is_told_as_a_sum():
+    report = with_fit({"m": (("node",), 40, {})})
+    report["needs"]["node"] = {**report["needs"]["node"], "disk_gb": {"/": 20, "/var/lib": 5, "/srv": 0}, "packages": ["chrony"]}
+    assert "\n      (GB disk)     30       20+5    5\n" in fits(report, fit=True)
+
+
 def test_many_roles_take_several_tables():
-    needs = {f"a_role_of_length_{number}": Need(cpus=number) for number in range(1, 8)}
+    needs = settings.needs({f"a_role_of_length_{number}": {"cpus": number} for number in range(1, 8)}, "needs", {})
     told = fits(with_fit({"m": (("a_role_of_length_7",), 1, {"cpus": 1})}, needs), fit=True).splitlines()
     assert [re.findall(r"length_(\d)", line) for line in told if "short of" in line] == [["1", "2"], ["3", "4"], ["5", "6"], ["7"]]
     assert max(map(len, told)) <= 80
@@ -485,21 +494,21 @@ def made_up(count):
     fleet |= {f"node{number:03}": ("node",) for number in range(1, count - 2)}
     machines, findings, members, closed = [], [], [], []
     for number, (name, roles) in enumerate(fleet.items()):
-        told, need = [], NEEDS[roles[0]]
+        told, asked_gb = [], {"database": 30, "node": 20}[roles[0]]
         disk_gb, offset, cpus = (37 * number) % 61, (17 * number % 300) / 25, 1 if number % 9 == 4 else 4
         if number % 13 == 6:
             told.append(finding(name, "login", "fail", "Connection timed out", FIX["login"]))
         else:
-            members.append(Member(name, roles, need, {**ROOM, "cpus": cpus, "disks": free(disk_gb)}))
+            members.append(Member(name, roles, NEEDS[roles[0]], {**ROOM, "cpus": cpus, "disks": free(disk_gb)}))
             told.append(finding(name, "login", "ok", "logged in as ops"))
             held = number % 11 == 2
             told.append(finding(name, "apt_ready", "warn", f"/var/lib/dpkg/lock is held by apt (process {900 + number})", FIX["apt_ready"])
                         if held else finding(name, "apt_ready", "ok", "no program holds the locks of dpkg and apt"))
             told.append(finding(name, "cpus", "ok" if cpus > 1 else "warn", f"{cpus} usable (needs 2)", FIX["cpus"] if cpus == 1 else ""))
-            level = "ok" if disk_gb >= need.disk_gb else "warn" if 2 * disk_gb >= need.disk_gb else "fail"
+            level = "ok" if disk_gb >= asked_gb else "warn" if 2 * disk_gb >= asked_gb else "fail"
             waived = {"reason": "the new disks come on Friday", "until": "2026-12-04"} if number % 7 == 5 and level != "ok" else {}
-            told.append(finding(name, "disk", level, f"{disk_gb} GB free on / (needs {need.disk_gb})",
-                                FIX["disk"].format(need.disk_gb) if level != "ok" else "", **waived))
+            told.append(finding(name, "disk", level, f"{disk_gb} GB free on / (needs {asked_gb})",
+                                FIX["disk"].format(asked_gb) if level != "ok" else "", **waived))
             level = "ok" if offset <= 7 else "warn" if offset <= 11 else "fail"
             detail = f"{offset:.3f} s ahead of the controller's (give or take 0.0{number % 90 + 10} s; 7 s is allowed)"
             told.append(finding(name, "clock", level, detail, FIX["clock"] if level != "ok" else ""))
