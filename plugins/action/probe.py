@@ -80,6 +80,7 @@ class ActionModule(ActionBase):
         arguments = self.validate_argument_spec(argument_spec={
             "machines": {"type": "list", "elements": "dict", "default": []},
             "internet_urls": {"type": "list", "elements": "str"},
+            "packages": {"type": "list", "elements": "str", "default": []},
             "limits": {"type": "dict", "default": {}},
             "skip": {"type": "list", "elements": "str", "choices": SKIPPABLE, "default": []},
             "gather_subset": {"type": "list", "elements": "str", "default": []},
@@ -120,6 +121,9 @@ class ActionModule(ActionBase):
             peers = some_of(peers, needed, plan["sampled"]["others"], plan["sampled"]["seed"], name)
         self._peers = [{key: machine[key] for key in ("machine", "address", "port") if key in machine} for machine in peers]
         self._urls = list(urls if arguments["internet_urls"] is not None else me["internet_urls"])
+        # Entries that are several names for one thing are asked for each by itself.
+        of_roles = [package for role in me["roles"] if role in needs for package in needs[role].packages]
+        self._packages = list(dict.fromkeys([*arguments["packages"], *(name for entry in of_roles for name in entry.split(" | "))]))
         self._local = self._connection.transport == "local"
         self._skip = [*arguments["skip"], *(["sudo"] if self._local else ())]
         self._subset = arguments["gather_subset"]
@@ -182,7 +186,7 @@ class ActionModule(ActionBase):
         with deadline(self._left(math.inf)):
             result = self._execute_module(
                 module_name="llmgw.preflight.probe",
-                module_args={"machines": self._peers, "internet_urls": self._urls, "limits": self._limits,
+                module_args={"machines": self._peers, "internet_urls": self._urls, "packages": self._packages, "limits": self._limits,
                              "skip": self._skip, "gather_subset": self._subset,
                              # A module that comes late must not leave what nobody calls any more.
                              "stand_ins": self._stand_ins and {**self._stand_ins, "within_s": self._left(math.inf)}},

@@ -6,7 +6,8 @@ import os
 from ansible_collections.llmgw.preflight.plugins.module_utils.disks import MOUNTINFO_MOST, mount_of, mounts
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured, text_of
 
-FILES = ("/var/lib/dpkg/lock-frontend", "/var/lib/dpkg/lock", "/var/lib/apt/lists/lock", "/var/cache/apt/archives/lock")
+FILES = ("/var/lib/dpkg/lock-frontend", "/var/lib/dpkg/lock", "/var/lib/apt/lists/lock", "/var/cache/apt/archives/lock",
+         "/run/unattended-upgrades.lock")  # the last from its first step to its last, between which it holds none of the others
 MOST = 4 * 1024 * 1024  # bytes of /proc/locks: some 60,000 locks
 
 

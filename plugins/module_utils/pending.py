@@ -12,16 +12,14 @@ MOST = 20  # packages
 
 
 def pending():
-    """reboot: the packages that ask for one, None where none is needed; cloud_init: the stage that it is at, None where it has ended."""
-    return {"reboot": _reboot(), "cloud_init": _cloud_init()}
+    """reboot, and the packages that ask for it; cloud_init: the stage that it is at, None where it has ended."""
+    return {"reboot": os.path.exists(REBOOT), "reboot_for": _reboot_for(), "cloud_init": _cloud_init()}
 
 
-def _reboot():
-    if not os.path.exists(REBOOT):
-        return None
+def _reboot_for():
     try:
         return list(dict.fromkeys(text_of(REBOOT + ".pkgs").split()))[:MOST]
-    except Unmeasured:
+    except Unmeasured:  # it need not be there
         return []
 
 

@@ -57,11 +57,17 @@ options:
     description: The web addresses that must answer, instead of those of this machine's entry in O(machines).
     type: list
     elements: str
+  packages:
+    description: The packages of which it is asked which version apt would install.
+    type: list
+    elements: str
+    default: []
   skip:
     description: Sections that are not read. Of the controller itself C(sudo) is never read.
     type: list
     elements: str
-    choices: [system, architecture, sudo, apt, package_locks, cpus, cpus_online, memory_mb, confinement, disks,
+    choices: [system, architecture, sudo, apt, package_locks, pending, dpkg, apt_sources, candidates, mirrors,
+      cpus, cpus_online, memory_mb, confinement, disks,
       silent_mounts, time_sync, listening, internet, reach, libc, identity, names, clock]
     default: []
   gather_subset:
@@ -115,6 +121,11 @@ record:
     sudo: {how: nopasswd, waited_s: 0.0}
     apt: true
     package_locks: []
+    pending: {reboot: false, reboot_for: [], cloud_init: null}
+    dpkg: {interrupted: false, unfinished: [], held: []}
+    apt_sources: {problems: [], unread: [], lists_age_s: 14130, without_list: []}
+    candidates: [{package: postgresql, installed: null, candidate: 15+248+deb12u1}]
+    mirrors: [{source: "http://deb.debian.org/debian bookworm", ok: true, via: direct, stage: null, reason: null, seconds: 0.04}]
     cpus: 4
     cpus_online: 4
     memory_mb: 7950
@@ -144,16 +155,21 @@ STARTED = time.time()
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.llmgw.preflight.plugins.module_utils import system
+from ansible_collections.llmgw.preflight.plugins.module_utils.apt_sources import apt_sources, ask_apt
+from ansible_collections.llmgw.preflight.plugins.module_utils.candidates import candidates
 from ansible_collections.llmgw.preflight.plugins.module_utils.confinement import confinement
 from ansible_collections.llmgw.preflight.plugins.module_utils.disks import disks, silent_mounts
+from ansible_collections.llmgw.preflight.plugins.module_utils.dpkg import dpkg
 from ansible_collections.llmgw.preflight.plugins.module_utils.facts import facts
 from ansible_collections.llmgw.preflight.plugins.module_utils.identity import identity
-from ansible_collections.llmgw.preflight.plugins.module_utils.internet import internet
+from ansible_collections.llmgw.preflight.plugins.module_utils.internet import apt_configuration, internet
 from ansible_collections.llmgw.preflight.plugins.module_utils.listening import listening
+from ansible_collections.llmgw.preflight.plugins.module_utils.mirrors import mirrors
 from ansible_collections.llmgw.preflight.plugins.module_utils.names import names
 from ansible_collections.llmgw.preflight.plugins.module_utils.package_locks import package_locks
+from ansible_collections.llmgw.preflight.plugins.module_utils.pending import pending
 from ansible_collections.llmgw.preflight.plugins.module_utils.reach import reach
-from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured, read_all
+from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured, once, read_all
 from ansible_collections.llmgw.preflight.plugins.module_utils.stand_in import NAME, open_stand_ins
 from ansible_collections.llmgw.preflight.plugins.module_utils.time_sync import time_sync
 
@@ -176,6 +192,7 @@ def main():
                 ),
             ),
             internet_urls=dict(type="list", elements="str"),
+            packages=dict(type="list", elements="str", default=[]),
             limits=dict(type="dict", default={}),
             skip=dict(type="list", elements="str", default=[]),
             gather_subset=dict(type="list", elements="str", default=[]),
@@ -188,6 +205,7 @@ def main():
     urls, limits = module.params["internet_urls"] or [], module.params["limits"]
     peers = [{key: peer[key] for key in ("machine", "address", "port")} for peer in module.params["machines"]]
     command_s = limits["command_s"]
+    sources, configuration = once(lambda: ask_apt(command_s)), once(lambda: apt_configuration(command_s))
     readers = {  # section -> (reader, seconds it may take)
         "login": (system.login, command_s),
         "system": (system.system, command_s),
@@ -198,6 +216,11 @@ def main():
         "sudo": (lambda: system.sudo(2 * command_s), 3 * command_s),
         "apt": (system.apt, command_s),
         "package_locks": (package_locks, command_s),
+        "pending": (pending, command_s),
+        "dpkg": (dpkg, command_s),
+        "apt_sources": (lambda: apt_sources(sources), 2 * command_s),
+        "candidates": (lambda: candidates(module.params["packages"], command_s), 2 * command_s),
+        "mirrors": (lambda: mirrors(sources, limits["internet_s"], configuration), command_s + 2 * limits["internet_s"]),
         "cpus": (lambda: system.cpus(module), command_s),
         "cpus_online": (system.cpus_online, command_s),
         "memory_mb": (lambda: system.memory_mb(module), command_s),
@@ -206,7 +229,7 @@ def main():
         "silent_mounts": (lambda: silent_mounts(command_s), 2 * command_s),
         "time_sync": (lambda: time_sync(command_s), 3 * command_s),
         "listening": (listening, command_s),
-        "internet": (lambda: internet(urls, limits["internet_s"]), 2 * limits["internet_s"]),
+        "internet": (lambda: internet(urls, limits["internet_s"], configuration), 2 * limits["internet_s"]),
         "reach": (lambda: reach(peers, limits["reach_s"]), 2 * limits["reach_s"]),
     }
     if module.params["gather_subset"]:

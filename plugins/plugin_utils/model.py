@@ -69,6 +69,7 @@ class Need:
     disk_gb: int = 0
     ports: tuple[int, ...] = ()
     reaches: tuple[tuple[str, int], ...] = ()  # (role, port)
+    packages: tuple[str, ...] = ()  # names, or several for one thing, with " | " between them
 
 
 def together(needs: t.Iterable[Need]) -> Need:
@@ -80,6 +81,7 @@ def together(needs: t.Iterable[Need]) -> Need:
         disk_gb=max((need.disk_gb for need in needs), default=0),
         ports=tuple(dict.fromkeys(port for need in needs for port in need.ports)),
         reaches=tuple(dict.fromkeys(edge for need in needs for edge in need.reaches)),
+        packages=tuple(dict.fromkeys(package for need in needs for package in need.packages)),
     )
 
 

@@ -14,7 +14,8 @@ import re
 import typing as t
 
 OF_THE_MODULE = (
-    "login", "system", "architecture", "sudo", "apt", "package_locks", "cpus", "cpus_online", "memory_mb", "confinement", "disks",
+    "login", "system", "architecture", "sudo", "apt", "package_locks", "pending", "dpkg", "apt_sources", "candidates", "mirrors",
+    "cpus", "cpus_online", "memory_mb", "confinement", "disks",
     "silent_mounts", "time_sync", "listening", "internet", "reach", "libc", "identity", "names",
 )
 SECTIONS = (*OF_THE_MODULE, "clock")  # every section of a record that is either there or unmeasured

@@ -12,7 +12,7 @@ CASES = {
     "negative": ({"preflight_needs": {"node": {"disk_gb": -20}}},
                  "preflight_needs.node.disk_gb is -20: it must be a whole number, 0 or more."),
     "need": ({"preflight_needs": {"node": {"disk": 20}}},
-             "preflight_needs.node key is 'disk': the known ones are cpus, memory_mb, disk_gb, ports, reaches."),
+             "preflight_needs.node key is 'disk': the known ones are cpus, memory_mb, disk_gb, ports, reaches, packages."),
     "limit": ({"preflight_limits": {"clock": 2}}, f"preflight_limits key is 'clock': the known ones are {LIMITS}."),
     "role": ({"preflight_roles": ["databse"]}, f"preflight_roles is 'databse': the known role ids are {ROLES}. (localhost)"),
     "version": ({"preflight_systems": {"ubuntu": [22.04]}},

@@ -31,6 +31,11 @@ def os_release(text):
 JSON_NOISE = 'echo "{\\"sections\\": {\\"login\\": {\\"ok\\": true}}, \\"cpus\\": 99}"'
 IDLE = {f"pressure/{kind}": "some avg10=0.00 avg60=0.00 avg300=0.00 total=5\n" for kind in ("cpu", "memory", "io")}
 HOLD = "import fcntl, time; file = open('/var/lib/dpkg/lock-frontend', 'w'); fcntl.lockf(file, fcntl.LOCK_EX); time.sleep(999)"
+HOLD_UPGRADE = HOLD.replace("/var/lib/dpkg/lock-frontend", "/run/unattended-upgrades.lock")
+DEBIAN = "deb http://deb.debian.org/debian bookworm main\n"
+BAD_ARCHIVES = ("deb http://nobody.example/debian bookworm main\n" "deb http://10.77.0.1:81/debian bookworm main\n"
+                "deb https://deb.debian.org:80/debian bookworm main\n" "deb http://deb.debian.org/503/debian bookworm main\n")
+DEB822 = "Types: deb\nURIs: {}\nSuites: bookworm\nComponents: main\nEnabled: {}\n"
 HOSTILE = "{{ lookup('pipe','id') }}<b>\x1b[2J"
 TESTED = r"tested: ubuntu 22\.04, 24\.04; debian 12"
 SUPPORTED = r"supported: ubuntu 22\.04, 24\.04; debian 12"
@@ -59,6 +64,63 @@ ROWS = {
     # A#51663
     "upgrading itself": ({"background": ["python3", "-c", HOLD]}, {
         "apt_ready": ("warn", r"/var/lib/dpkg/lock-frontend is held by python3(\.\d+)? \(process \d+\)")}),
+    "an unattended upgrade": ({"background": ["python3", "-c", HOLD_UPGRADE]}, {
+        "apt_ready": ("warn", r"/run/unattended-upgrades.lock is held by python3(\.\d+)? \(process \d+\)")}),
+    "a reboot to come": ({"files": {"/run/reboot-required": "", "/run/reboot-required.pkgs": "linux-base\n"}}, {
+        "apt_ready": ("warn", r"a reboot is pending for linux-base")}),
+    "cloud-init at it": ({"files": {"/run/cloud-init/status.json": '{"v1": {"stage": "modules-final"}}'}}, {
+        "apt_ready": ("warn", r"cloud-init has not finished \(it is at modules-final\)")}),
+    "cloud-init done": ({"files": {"/run/cloud-init/status.json": '{"v1": {"stage": null}}', "/run/cloud-init/result.json": "{}"}}, {}),
+    "old package lists": ({"background": ["touch", "-d", "-40 days", "/var/lib/apt/lists", "/var/lib/apt/lists/partial"]}, {
+        "apt_ready": ("warn", r"the package lists are 40 days old")}),
+    "no package lists": ({"files": {"/var/lib/apt/lists": None}}, {}),
+    "no package lists yet": ({"files": {"/var/lib/apt/lists": None}, "groups": ["etcd_witness"]}, {
+        "apt_ready": ("warn", r"whether apt has etcd-server or etcd can not be told before apt-get update, without package lists")}),
+    "a source without a list": ({"groups": ["etcd_witness"], "files": {
+        "/etc/apt/preferences": "Package: etcd-server\nPin: release *\nPin-Priority: -1\n",
+        "/etc/apt/sources.list": f"{DEBIAN}deb http://deb.debian.org/more bookworm main\n"}}, {
+        "apt_ready": ("warn", r"apt has no etcd-server or etcd, but no list yet of http://deb\.debian\.org/more bookworm")}),
+    "a package that is pinned away": ({"groups": ["etcd_witness"], "files": {
+        "/etc/apt/preferences": "Package: etcd-server\nPin: release *\nPin-Priority: -1\n"}}, {
+        "apt_ready": ("fail", r"apt has no etcd-server or etcd")}),
+    "a package on hold": ({"groups": ["etcd_witness"], "files": {
+        "/var/lib/dpkg/status": "Package: etcd-server\nStatus: hold ok not-installed\nArchitecture: all\n"}}, {
+        "apt_ready": ("fail", r"etcd-server is on hold, so that it is not installed")}),
+    "a package that is there": ({"groups": ["etcd_witness"], "files": {
+        "/var/lib/apt/lists": None, "/var/lib/dpkg/status":
+            "Package: etcd-server\nStatus: hold ok installed\nVersion: 3.3-1\nArchitecture: all\nMaintainer: x\nDescription: x\n"}}, {}),
+    "half-configured": ({"files": {"/var/lib/dpkg/status": "Package: openssl\nStatus: install ok half-configured\nVersion: 3\n"}}, {
+        "apt_ready": ("fail", r"half-configured: openssl")}),
+    "dpkg interrupted": ({"files": {"/var/lib/dpkg/updates/0001": ""}}, {
+        "apt_ready": ("fail", r"dpkg was interrupted, and has not taken in what it did")}),
+    "a source without a suite": ({"files": {"/etc/apt/sources.list": "deb http://deb.debian.org/debian\n"}}, {
+        "apt_ready": ("fail", r"apt can not make out its sources: Malformed entry 1 in list file /etc/apt/sources\.list \(Suite\)"),
+        "mirrors": ("fail", r"could not be read: apt can not make out its sources: Malformed entry 1 in list file .+")}),
+    "a deb822 source of no known type": ({"files": {"/etc/apt/sources.list.d/x.sources": DEB822.format("http://x/", "yes")[3:]}}, {
+        "apt_ready": ("fail", r"apt can not make out its sources: Malformed stanza 1 in source list /etc/apt/.+/x\.sources.+"),
+        "mirrors": ("fail", r"could not be read: apt can not make out its sources: .+")}),
+    "deb822 sources": ({"files": {
+        "/etc/apt/sources.list": None, "/etc/apt/sources.list.d/debian.sources": DEB822.format("http://deb.debian.org/debian", "yes"),
+        "/etc/apt/sources.list.d/off.sources": DEB822.format("http://nobody.example/", "no")}}, {}),
+    "sources for the eyes of root": ({"files": {"/etc/apt/sources.list.d/own.list": {"content": DEBIAN, "mode": "0600"}}}, {
+        "apt_ready": ("warn", r"this user can not read /etc/apt/sources\.list\.d/own\.list")}),
+    "no source": ({"files": {"/etc/apt/sources.list": "# none\n"}}, {"mirrors": ("fail", r"apt has no package sources")}),
+    "archives that do not answer": ({"files": {"/etc/apt/sources.list": f"{DEBIAN}{BAD_ARCHIVES}"}}, {
+        "mirrors": ("warn", r"(?=.*http://nobody\.example/debian bookworm: name: its name can not be resolved \(.+\))"
+                            r"(?=.*http://10\.77\.0\.1:81/debian bookworm: connection: Connection refused)"
+                            r"(?=.*https://deb\.debian\.org:80/debian bookworm: TLS: )"
+                            r"(?=.*http://deb\.debian\.org/503/debian bookworm: HTTP: it answers 503 Service Unavailable)"
+                            r".* \(1 of 5 answer\)")}),
+    "a captive portal": ({"files": {"/etc/apt/sources.list": "deb http://deb.debian.org/302/debian bookworm main\n"}}, {
+        "mirrors": ("fail", r"http://deb\.debian\.org/302/debian bookworm: HTTP: something in between sends every caller to "
+                            r"login\.hotel\.invalid \(0 of 1 answer\)")}),
+    "a proxy of apt": ({"internet": False, "files": {"/etc/apt/apt.conf.d/p": 'Acquire::http::Proxy "http://10.77.255.253:80";\n'}}, {}),
+    "a proxy that a script tells": ({"files": {"/etc/apt/apt.conf.d/proxy": 'Acquire::http::Proxy-Auto-Detect "/bin/false";\n'}}, {
+        "mirrors": ("warn", r".+ could not be tried: a script tells apt the proxy \(Proxy-Auto-Detect\), and .+ \(0 of 2 answer\)")}),
+    # As on Debian's images for clouds.
+    "a list of mirrors": ({"files": {
+        "/etc/apt/mirrors/debian.list": "http://nobody.example/debian\nhttp://deb.debian.org/debian\n", "/etc/apt/sources.list": None,
+        "/etc/apt/sources.list.d/debian.sources": DEB822.format("mirror+file:///etc/apt/mirrors/debian.list", "yes")}}, {}),
     # A#33699; the machine says that it is idle, however busy the box is
     "slow sudo": ({"files": program("/usr/local/bin/sudo", "sleep 9", f"exec {SUDO} \"$@\""), "proc": IDLE}, {
         "sudo": ("warn", r"sudo without a password, but it waits for \d+\.\d s each time")}),
@@ -106,8 +168,11 @@ ROWS = {
     # rocknsm/rock#458
     "no default route": ({"gateway": False, "internet": True}, {}),
     "no internet": ({"internet": False}, {
-        "internet": ("fail", r"http://deb\.debian\.org/: its name can not be resolved \(.+\)")}),
-    "internet that swallows": ({"internet": "drop"}, {"internet": ("fail", r"http://deb\.debian\.org/: no answer within 6 s")}),
+        "internet": ("fail", r"http://deb\.debian\.org/: its name can not be resolved \(.+\)"),
+        "mirrors": ("fail", r"http://\w+\.debian\.org/.+: name: its name can not be resolved \(.+\) \(0 of 2 answer\)")}),
+    "internet that swallows": ({"internet": "drop"}, {
+        "internet": ("fail", r"http://deb\.debian\.org/: no answer within 6 s"),
+        "mirrors": ("fail", r"http://\w+\.debian\.org/.+: connection: no answer within 6 s \(0 of 2 answer\)")}),
     "no apt": ({"no_apt": True}, {"packages": ("fail", r"apt-get is not there")}),
     "no os-release": (os_release(None), {}),
     "empty os-release": (os_release("\n"), {"system": ("fail", r"could not be read: os-release holds no ID")}),

@@ -6,6 +6,7 @@ this machine's private business, so that hosts are plain Debian machines whereve
 import contextlib
 import os
 import stat
+import subprocess
 
 from .spec import UID, USER
 from .system import read
@@ -14,13 +15,20 @@ from .system import read
 PASSWORD_HASH = "$6$llmgwlab$Y3oVbQFNeUc.n0ZDtJahz2WzTo1TMV7KXwzRLeBFOFUdwAB8spr5PhYTo5vADigbwq3Zq3PIeLWiquh3WUZyx."
 KEEP = ["bin", "boot", "dev", "etc", "home", "lib", "lib32", "lib64", "libx32", "media", "mnt", "opt", "proc", "root",
         "run", "sbin", "srv", "sys", "tmp", "usr", "var"]
-EMPTY = ("home", "media", "mnt", "opt", "root", "run", "srv", "tmp", "usr/local", "var/log", "var/tmp", "etc/ansible",
+EMPTY = ("home", "media", "mnt", "opt", "root", "run", "srv", "tmp", "usr/local", "var/lib/apt/lists",
+         "var/lib/apt/periodic", "var/log", "var/tmp", "etc/ansible",
          "etc/apt", "etc/profile.d", "etc/ssh", "etc/sudoers.d", "etc/update-motd.d")
 OPAQUE = "trusted.overlay.opaque"  # the mark of a folder that hides what lies below it
 SOURCES = """\
 deb http://deb.debian.org/debian bookworm main
 deb http://security.debian.org/debian-security bookworm-security main
 """
+# What an apt-get update has brought of them: package -> version.
+LISTS = "/var/lib/apt/lists/"
+ARCHIVES = ("deb.debian.org_debian_dists_bookworm", "security.debian.org_debian-security_dists_bookworm-security")
+STATUS = "".join(f"Package: {name}\nStatus: install ok installed\nVersion: 1\nArchitecture: all\nMaintainer: lab\nDescription: lab\n\n"
+                 for name in ("apt", "base-files", "dpkg"))
+PACKAGES = {"etcd-server": "3.4.23-4", "patroni": "3.0.2-1", "postgresql": "15+248"}
 SUDOERS = """\
 Defaults env_reset
 Defaults secure_path="/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -123,6 +131,7 @@ def make_shared(root, public_key):
     for name in ("apt.conf.d", "preferences.d", "sources.list.d", "trusted.gpg.d"):
         layer.folder("/etc/apt/" + name)
     layer.put("/etc/apt/sources.list", SOURCES)
+    _package_lists(layer)
     layer.put("/etc/sudoers", SUDOERS, 0o440)
     layer.put("/etc/nsswitch.conf", NSSWITCH)
     layer.put("/etc/environment", "")
@@ -146,6 +155,19 @@ def make_shared(root, public_key):
     for path, mode in ((home, 0o755), (home + "/.ssh", 0o700)):
         os.chmod(root + path, mode)
         os.chown(root + path, UID, UID)
+
+
+def _package_lists(layer):
+    """What apt and dpkg know, however this machine is kept."""
+    layer.put("/var/lib/dpkg/status", STATUS)
+    layer.folder(LISTS + "partial")
+    layer.put(LISTS + "lock", "", 0o640)
+    arch = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True).stdout.strip()
+    for archive in ARCHIVES:
+        layer.put(f"{LISTS}{archive}_Release", "Suite: stable\nCodename: bookworm\n")  # without a signature, unlike InRelease
+        layer.put(f"{LISTS}{archive}_main_binary-{arch}_Packages", "" if archive != ARCHIVES[0] else "".join(
+            f"Package: {name}\nVersion: {version}\nArchitecture: all\nFilename: {name}.deb\nSize: 1\nSHA256: {64 * '0'}\n\n"
+            for name, version in PACKAGES.items()))
 
 
 def _accounts(layer):

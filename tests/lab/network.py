@@ -8,6 +8,7 @@ import fcntl
 import http.server
 import os
 import random
+import re
 import select
 import socket
 import struct
@@ -26,11 +27,14 @@ ARP_MS = 500
 
 # ------------------------------------------------------------------------------------- the controller's side
 class _Web(http.server.BaseHTTPRequestHandler):
-    """Any path is there."""
+    """Any path is there, but what begins with a status has that: /503/x. Who is sent elsewhere is sent to a place to log in."""
 
     def do_GET(self):
         body = b"lab\n"
-        self.send_response(200)
+        status = re.match(r"(?:http://[^/]*)?/([2-5]\d\d)/", self.path)
+        self.send_response(int(status[1]) if status else 200)
+        if status and status[1].startswith("3"):
+            self.send_header("Location", "http://login.hotel.invalid/")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         if self.command == "GET":

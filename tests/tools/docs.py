@@ -10,7 +10,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PROFILES = ROOT / "roles" / "preflight" / "profiles"
 SCHEMA = ROOT / "docs" / "profile.schema.json"
 FIGURES = {"cpus": "CPUs", "memory_mb": "memory MB", "disk_gb": "disk GB"}
-WORDS = {**FIGURES, "ports": "ports", "reaches": "who reaches whom", "systems": "systems", "architectures": "architectures",
+WORDS = {**FIGURES, "ports": "ports", "reaches": "who reaches whom", "packages": "packages", "systems": "systems",
+         "architectures": "architectures",
          "internet_urls": "what must answer", "needs": "needs"}
 INTRO = """\
 <!-- Made by `make docs` from roles/preflight/profiles and docs/profile.schema.json. -->
@@ -54,7 +55,7 @@ def load(name):
 
 
 def table(head, rows):
-    return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows))
+    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in (head, ["---"] * len(head), *rows))
 
 
 def keys_of(schema):
@@ -77,9 +78,11 @@ def sources(source, of):
 def section(name):
     profile = load(name)
     roles, reaches, told = [], [], sources(profile.get("source"), "")
+    with_packages = any("packages" in need for need in profile["needs"].values())
     for role, need in profile["needs"].items():
         figures = [str(need.get(figure, "not asked")) for figure in FIGURES]
-        roles.append((f"`{role}`", *figures, ports(need.get("ports", ())) or "none"))
+        roles.append((f"`{role}`", *figures, ports(need.get("ports", ())) or "none",
+                      *(["; ".join(need.get("packages", ())) or "not asked"] if with_packages else [])))
         reaches += [(f"`{role}`", f"`{other}`", ports(numbers)) for other, numbers in need.get("reaches", {}).items()]
         told += sources(need.get("source"), f"`{role}`")
     rest = (
@@ -88,7 +91,8 @@ def section(name):
         ("must answer", ", ".join(f"`{url}`" for url in profile.get("internet_urls", ())) or "nothing"),
     )
     return "\n\n".join((
-        f"## `{name}`", profile["description"], table(("role", *FIGURES.values(), "ports"), roles),
+        f"## `{name}`", profile["description"],
+        table(("role", *FIGURES.values(), "ports", *(["packages"] if with_packages else [])), roles),
         table(("role", "must reach", "on"), reaches), table(("of all machines", ""), rest), "Where this is from:", "\n".join(told)))
 
 

@@ -24,6 +24,13 @@ HEALTHY = {
     "sudo": {"how": "nopasswd", "waited_s": 0.0},
     "apt": True,
     "package_locks": [],
+    "pending": {"reboot": False, "reboot_for": [], "cloud_init": None},
+    "dpkg": {"interrupted": False, "unfinished": [], "held": []},
+    "apt_sources": {"problems": [], "unread": [], "lists_age_s": 3600, "without_list": []},
+    "candidates": [{"package": name, "installed": None, "candidate": version} for name, version in (
+        ("postgresql", "15+248"), ("patroni", "3.0.2-1"), ("etcd-server", "3.4.23-4"), ("etcd", None))],
+    "mirrors": [{"source": "http://deb.debian.org/debian bookworm", "ok": True, "via": "direct", "stage": None, "reason": None,
+                 "seconds": 0.03}],
     "cpus": 4,
     "memory_mb": 7950,
     "confinement": {"cpus": None, "memory_mb": None},

@@ -30,6 +30,7 @@ from . import (
     limits,
     login,
     memory,
+    mirrors,
     names,
     network,
     packages,
@@ -56,6 +57,7 @@ AFTER_LOGIN = (
     time_sync,
     ports,
     internet,
+    mirrors,
     network,
 )
 BETWEEN: tuple[t.Any, ...] = (
@@ -74,10 +76,15 @@ ROOM_SECTIONS = ("cpus", "memory_mb", "serves", "confinement", "disks", "unmeasu
 LOOKED_AT_BY = {
     "sudo": (sudo.ID,),
     "package_locks": (apt_ready.ID,),
+    "pending": (apt_ready.ID,),
+    "dpkg": (apt_ready.ID,),
+    "apt_sources": (apt_ready.ID,),
+    "candidates": (apt_ready.ID,),
     "silent_mounts": (disk.ID,),
     "time_sync": (time_sync.ID,),
     "clock": (clock.ID, clocks.ID),
     "internet": (internet.ID,),
+    "mirrors": (mirrors.ID,),
     "reach": (network.ID,),
     "identity": (identity.ID,),
     "names": (names.ID,),

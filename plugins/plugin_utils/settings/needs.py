@@ -16,8 +16,10 @@ from ..model import Need
 from .values import Problems, is_list, texts, whole
 
 ROLE_FIGURES = ("cpus", "memory_mb", "disk_gb")
-ROLE_KEYS = (*ROLE_FIGURES, "ports", "reaches")
+ROLE_KEYS = (*ROLE_FIGURES, "ports", "reaches", "packages")
 SYSTEM_ID = re.compile(r"[a-z0-9._-]+")
+PACKAGE = "[a-z0-9][a-z0-9+.-]+"  # a name, see deb-control(5)
+PACKAGES = re.compile(rf"{PACKAGE}( *\| *{PACKAGE})*")
 
 
 def needs(given: t.Any, name: str, default: Mapping[str, Need], of_profile: bool = False) -> dict[str, Need]:
@@ -55,6 +57,8 @@ def needs(given: t.Any, name: str, default: Mapping[str, Need], of_profile: bool
                 for other in value:
                     if of_profile and not _is_role(other, of_profile):
                         problems.add(f"{where}.reaches key", other, "a role id consists of letters, digits and underscores.")
+            elif key == "packages":
+                changed["packages"] = _packages(value, f"{where}.packages", problems)
             elif key == "reaches":
                 problems.add(f"{where}.reaches", value, "it must be a mapping of role ids to lists of their ports.")
             elif key in keys:
@@ -114,12 +118,35 @@ def _ports(given: t.Any, name: str, of_profile: bool, problems: Problems) -> tup
     return found
 
 
+def _packages(given: t.Any, name: str, problems: Problems) -> tuple[str, ...]:
+    if not is_list(given) or not all(isinstance(entry, str) and PACKAGES.fullmatch(entry) for entry in given):
+        problems.add(name, given, "it must be a list of names of packages, or of several for one thing, such as etcd-server | etcd.")
+        return ()
+    return tuple(" | ".join(part.strip() for part in str(entry).split("|")) for entry in given)
+
+
+def packages(given: t.Any, known: Mapping[str, Need], name: str = "preflight_packages") -> dict[str, Need]:
+    """The ``known`` needs with other packages for the roles that are ``given``: role id -> packages."""
+    problems, found = Problems(), dict(known)
+    if given is not None and not isinstance(given, Mapping):
+        problems.add(name, given, "it must be a mapping of role ids to lists of packages.")
+        problems.stop()
+    for role, listed in (given or {}).items():
+        if role not in known:
+            problems.add(f"{name} key", role, f"the known role ids are {', '.join(known)}.")
+        else:
+            found[str(role)] = dataclasses.replace(known[role], packages=_packages(listed, f"{name}.{role}", problems))
+    problems.stop()
+    return found
+
+
 def as_given(need: Need) -> dict[str, t.Any]:
     """A need in the form in which a user gives one."""
     reaches: dict[str, list[int]] = {}
     for role, port in need.reaches:
         reaches.setdefault(role, []).append(port)
-    return {**{name: getattr(need, name) for name in ROLE_FIGURES}, "ports": list(need.ports), "reaches": reaches}
+    return {**{name: getattr(need, name) for name in ROLE_FIGURES}, "ports": list(need.ports), "reaches": reaches,
+            "packages": list(need.packages)}
 
 
 def systems(given: t.Any, name: str = "preflight_systems", of_profile: bool = False) -> dict[str, tuple[str, ...]]:

@@ -15,16 +15,14 @@ def run(monkeypatch, tmp_path):
 
 
 def test_nothing(run):
-    assert pending.pending() == {"reboot": None, "cloud_init": None}
+    assert pending.pending() == {"reboot": False, "reboot_for": [], "cloud_init": None}
 
 
 def test_a_reboot(run):
     (run / "reboot-required").write_text("*** System restart required ***\n")
-    assert pending.pending()["reboot"] == []
+    assert pending.pending() == {"reboot": True, "reboot_for": [], "cloud_init": None}
     (run / "reboot-required.pkgs").write_text("libc6\nlinux-base\nlibc6\n")
-    assert pending.pending()["reboot"] == ["libc6", "linux-base"]
-    (run / "reboot-required").unlink()
-    assert pending.pending()["reboot"] is None
+    assert pending.pending() == {"reboot": True, "reboot_for": ["libc6", "linux-base"], "cloud_init": None}
 
 
 @pytest.mark.parametrize(("status", "stage"), [

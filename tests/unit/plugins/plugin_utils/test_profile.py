@@ -12,7 +12,6 @@ import pytest
 import yaml
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import evaluate
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.settings.needs import ROLE_KEYS
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.settings.profile import FIGURES, FOLDER, MOST_BYTES, shipped
 
 ROOT = Path(__file__).parents[4]
@@ -25,14 +24,15 @@ BASE = {
     "internet_urls": ["http://deb.debian.org/"],
     "needs": {
         "web": {"cpus": 2, "memory_mb": 900, "disk_gb": 5, "ports": [80, 443], "reaches": {"web": [80], "store": [5432]},
-                "source": {"cpus": "the maker"}},
+                "packages": ["nginx", "libssl3t64 | libssl3"], "source": {"cpus": "the maker"}},
         "store": {"ports": [5432], "source": "the maker"},
     },
 }
 KEYS = "description, source, needs, systems, architectures, internet_urls"
-ROLE = "cpus, memory_mb, disk_gb, ports, reaches"
+ROLE = "cpus, memory_mb, disk_gb, ports, reaches, packages"
 FIGURE = "it must be a whole number, 0 or more."
 PORTS = "it must be a list of port numbers from 1 to 65535."
+PACKAGES = "it must be a list of names of packages, or of several for one thing, such as etcd-server | etcd."
 VERSIONS = 'it must be a list of versions in quotes, such as ["24.04"].'
 ROLE_ID = "a role id consists of letters, digits and underscores."
 
@@ -89,7 +89,7 @@ def test_each_figure_of_other_makers_has_a_source_and_each_that_is_left_out_a_re
     for told in content["source"].values():
         assert "https://" in told
     for need in content["needs"].values():
-        assert set(need["source"]) == set(ROLE_KEYS)
+        assert set(need["source"]) == {"cpus", "memory_mb", "disk_gb", "ports", "reaches", *need} - {"source"}
         for key, told in need["source"].items():
             assert key in need or "https://" not in told
     assert "https://" in need["source"]["ports"]
@@ -134,6 +134,8 @@ def test_the_schema_is_one():
     (("needs", "web", "ports"), [80, 65536], f"needs.web.ports is [80, 65536]: {PORTS}"),
     (("needs", "web", "ports"), ["80"], f"needs.web.ports is ['80']: {PORTS}"),
     (("needs", "web", "reaches"), [80], "needs.web.reaches is [80]: it must be a mapping of role ids to lists of their ports."),
+    (("needs", "web", "packages"), "nginx", f"needs.web.packages is 'nginx': {PACKAGES}"),
+    (("needs", "web", "packages", 0), "Nginx", f"needs.web.packages is ['Nginx', 'libssl3t64 | libssl3']: {PACKAGES}"),
     (("needs", "web", "reaches", "store"), 5432, f"needs.web.reaches.store is 5432: {PORTS}"),
     (("needs", "web", "source", "ports"), 80, "needs.web.source.ports is 80: it must be a text."),
     (("needs", "web", "source"), 80, f"needs.web.source is 80: it must be a text, or a mapping of some of {ROLE} to texts."),
@@ -177,7 +179,7 @@ def places(content, path=()):
 
 ODD = [KeyError, None, True, 0, 1, 2.0, -1, 1.5, 65535, 65536, 10**30, float("inf"), "", " ", "5", "x", "a b", "x\n", "{{ 7 * 6 }}",
        datetime.date(2026, 1, 1), b"x", [], [None], ["x"], [" "], [80], [80.0], ["80"], [0], {}, {"x": "y"}, {"x": 1}, {"web": [80]},
-       {"cpus": "x"}, {"web": {}}]
+       {"cpus": "x"}, {"web": {}}, "a|b", "a1 |b2|c3", "a1 | | b2", "a1 | b2\n", "g++", ["g++ | libx-y.2"], ["a"], ["a1\n"]]
 ODD_KEYS = ["surplus", "", "Web", "größe", "web\n", "1", "web-1", "cpus", "source"]
 ODD_URLS = ["http://a", "https://a/", "HTTP://a/", "ftp://a/", "a", "//a/", "http://", "http:///x", "http://:80/", "http://a:80", "http://a:/",
             "http://a:0/", "http://a:65535/", "http://a:65536/", "http://a:x/", "http://a b/", "http://a/ b", "http://a/\n", " http://a/",

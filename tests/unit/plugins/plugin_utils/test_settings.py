@@ -11,6 +11,10 @@ def needs(given):
     return settings.needs(given, "preflight_needs", settings.profile().needs)
 
 
+def packages(given):
+    return settings.packages(given, settings.profile().needs)
+
+
 KNOWN = ", ".join(settings.LIMITS)
 
 
@@ -51,6 +55,16 @@ def test_what_is_given_is_kept_whole():
     assert settings.port("2222", "port") == 2222
 
 
+def test_packages_stand_in_for_those_of_the_role():
+    assert packages(None) == packages({}) == settings.profile().needs
+    found = packages({"database": ["postgresql-17", "etcd-server|etcd"], "node": ["curl"], "etcd_witness": []})
+    assert found["database"] == dataclasses.replace(settings.profile().needs["database"], packages=("postgresql-17", "etcd-server | etcd"))
+    assert (found["node"].packages, found["etcd_witness"].packages) == (("curl",), ())
+    assert settings.needs(None, "needs", found) == found
+    assert {role: settings.as_given(need)["packages"] for role, need in found.items()} == {
+        "control_plane": [], "database": ["postgresql-17", "etcd-server | etcd"], "etcd_witness": [], "node": ["curl"]}
+
+
 @pytest.mark.parametrize("given", ["db1.example", "10.0.0.1", "fd77::1", "[fd77::1]", "fe80::1%eth0"])
 def test_addresses(given):
     assert settings.address(given, "address") == given.strip("[]")
@@ -59,6 +73,7 @@ def test_addresses(given):
 FIGURE = "it must be a whole number, 0 or more."
 PORTS = "it must be a list of port numbers from 1 to 65535."
 MODEL = "each model needs a name and memory_mb, a whole number, and nothing else."
+PACKAGES = "it must be a list of names of packages, or of several for one thing, such as etcd-server | etcd."
 VERSIONS = 'it must be a list of versions in quotes, such as ["24.04"].'
 URL = "each must be the address of a web server without a password, such as http://deb.debian.org/."
 SECONDS = "it must be a number, more than 0 and at most 86400 (a day, in seconds)."
@@ -67,7 +82,8 @@ ADDRESS = "it must be a host name or an IP address, without a port."
 
 @pytest.mark.parametrize(("check", "given", "message"), [
     (needs, 5, "preflight_needs is 5: it must be a mapping of role ids to what each needs."),
-    (needs, {"node": 5}, "preflight_needs.node is 5: it must be a mapping with some of cpus, memory_mb, disk_gb, ports, reaches."),
+    (needs, {"node": 5},
+     "preflight_needs.node is 5: it must be a mapping with some of cpus, memory_mb, disk_gb, ports, reaches, packages."),
     (needs, {"node": {"disk_gb": -1}}, f"preflight_needs.node.disk_gb is -1: {FIGURE}"),
     (needs, {"node": {"disk_gb": True}}, f"preflight_needs.node.disk_gb is True: {FIGURE}"),
     (needs, {"node": {"disk_gb": 1.5}}, f"preflight_needs.node.disk_gb is 1.5: {FIGURE}"),
@@ -75,7 +91,7 @@ ADDRESS = "it must be a host name or an IP address, without a port."
     (needs, {"node": {"ports": [0]}}, f"preflight_needs.node.ports is [0]: {PORTS}"),
     (needs, {"node": {"ports": 80}}, f"preflight_needs.node.ports is 80: {PORTS}"),
     (needs, {"node": {"disk": 5}},
-     "preflight_needs.node key is 'disk': the known ones are cpus, memory_mb, disk_gb, ports, reaches."),
+     "preflight_needs.node key is 'disk': the known ones are cpus, memory_mb, disk_gb, ports, reaches, packages."),
     (needs, {"node": {"reaches": {"node": [22]}}}, "preflight_needs.node.reaches.node is [22]: that role listens on no port."),
     (needs, {"node": {"reaches": {"control_plane": ["7443", 22]}}},
      "preflight_needs.node.reaches.control_plane is [22]: that role listens on 7443, 8080."),
@@ -84,6 +100,11 @@ ADDRESS = "it must be a host name or an IP address, without a port."
     (needs, {"node": {"reaches": {"database": 5432}}}, f"preflight_needs.node.reaches.database is 5432: {PORTS}"),
     (needs, {"node": {"reaches": [22]}},
      "preflight_needs.node.reaches is [22]: it must be a mapping of role ids to lists of their ports."),
+    (needs, {"node": {"packages": ["a b"]}}, f"preflight_needs.node.packages is ['a b']: {PACKAGES}"),
+    (packages, ["postgresql"], "preflight_packages is ['postgresql']: it must be a mapping of role ids to lists of packages."),
+    (packages, {"node": "postgresql"}, f"preflight_packages.node is 'postgresql': {PACKAGES}"),
+    (packages, {"node": ["http://x"], "web": []}, f"preflight_packages.node is ['http://x']: {PACKAGES}\n"
+     "preflight_packages key is 'web': the known role ids are control_plane, database, etcd_witness, node."),
     (needs, {"a b": {}}, "preflight_needs key is 'a b': a role id consists of letters, digits and underscores."),
     (settings.systems, ["debian"], "preflight_systems is ['debian']: it must be a mapping of os-release IDs to lists of VERSION_IDs."),
     (settings.systems, {"ubuntu": [22.04]}, f"preflight_systems.ubuntu is [22.04]: {VERSIONS}"),
@@ -135,7 +156,7 @@ def test_every_problem_is_told_at_once():
         needs({"node": {"cpus": -1, "disk": 5}, "database": {"ports": "x"}})
     assert str(problem.value).splitlines() == [
         f"preflight_needs.node.cpus is -1: {FIGURE}",
-        "preflight_needs.node key is 'disk': the known ones are cpus, memory_mb, disk_gb, ports, reaches.",
+        "preflight_needs.node key is 'disk': the known ones are cpus, memory_mb, disk_gb, ports, reaches, packages.",
         f"preflight_needs.database.ports is 'x': {PORTS}",
     ]
 

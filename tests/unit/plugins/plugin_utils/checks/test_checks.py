@@ -9,13 +9,13 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Findi
 
 HERE = Path(__file__).parent
 ORDER = ("login", "system", "architecture", "sudo", "packages", "apt_ready", "cpus", "memory", "limits", "disk", "clock", "time_sync",
-         "ports", "internet", "network")
+         "ports", "internet", "mirrors", "network")
 BETWEEN = ("role_ports", "names", "identity", "clocks", "quorum", "alike", "latency")
 # check -> the section of the record that it judges
 SECTIONS = {"system": "system", "architecture": "architecture", "sudo": "sudo", "packages": "apt",
-            "apt_ready": "package_locks", "cpus": "cpus", "memory": "memory_mb", "limits": "confinement", "disk": "disks",
+            "apt_ready": "dpkg", "cpus": "cpus", "memory": "memory_mb", "limits": "confinement", "disk": "disks",
             "clock": "clock", "time_sync": "time_sync", "ports": "listening",
-            "internet": "internet", "network": "reach"}
+            "internet": "internet", "mirrors": "mirrors", "network": "reach"}
 # The same of those between machines, but for clocks, where the check clock says what could not be read, and quorum, which reads nothing.
 SECTIONS_BETWEEN = {"names": "names", "identity": "identity", "alike": "libc", "latency": "edges"}
 
@@ -59,7 +59,7 @@ def test_nothing_unread_ever_passes(record, asked, check):
 
 
 JUNK = ("junk", -1.5, True, [], [1], {"x": 1}, [{"port": "x"}])
-OF_ITS_TYPE = (("packages", True), ("apt_ready", []), ("ports", []), ("internet", []))
+OF_ITS_TYPE = (("packages", True), ("ports", []), ("internet", []))
 
 
 @pytest.mark.parametrize(("check", "junk"), [
