@@ -65,7 +65,6 @@ class ActionModule(ActionBase):
             return refused(problems)
         needs = settle(settings.needs, arguments["needs"], "preflight_needs", profile.needs) or profile.needs
         needs = settle(settings.packages, arguments["packages"], needs) or needs
-        needs = settle(settings.packages, arguments["packages"], needs) or needs
         changed = {figure: settle(check, arguments[figure], f"preflight_{figure}")
                    for figure, check in (("systems", settings.systems), ("architectures", settings.architectures))
                    if arguments[figure] is not None}

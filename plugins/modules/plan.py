@@ -19,9 +19,6 @@ options:
   packages:
     description: The value of O(llmgw.preflight.preflight#role:main:preflight_packages).
     type: raw
-  packages:
-    description: The value of O(llmgw.preflight.preflight#role:main:preflight_packages).
-    type: raw
   systems:
     description: The value of O(llmgw.preflight.preflight#role:main:preflight_systems).
     type: raw
