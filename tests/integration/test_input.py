@@ -22,7 +22,7 @@ CASES = {
             "preflight_internet_urls is 'deb.debian.org': each must be the address of a web server without a password, "
             "such as http://deb.debian.org/. (localhost)"),
     "fail_on": ({"preflight_fail_on": "error"}, "preflight_fail_on is 'error': it must be one of fail, warn, never."),
-    "format": ({"preflight_report_formats": ["pdf"]}, "preflight_report_formats is 'pdf': it must be one of json."),
+    "format": ({"preflight_report_formats": ["pdf"]}, "preflight_report_formats is 'pdf': it must be one of json, "),
     "folder": ({"preflight_report_dir": 5}, "preflight_report_dir is 5: it must be the path of a folder on the controller."),
     "address": ({"preflight_address": "10.0.0.1:22"},
                 "preflight_address is '10.0.0.1:22': it must be a host name or an IP address, without a port. (localhost)"),
