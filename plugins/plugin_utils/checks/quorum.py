@@ -13,7 +13,7 @@ ID = "quorum"
 WORST = Level.WARN
 FIX_UNREAD = "Give each machine its role."  # nothing is read for it
 
-FIX = "Add one machine with the role etcd_witness, or take one of them out, so that their number is odd."
+FIX = "Add an etcd member on one more machine, or take one away, so that their number is odd."
 PORT = 2380
 
 

@@ -2,7 +2,7 @@
 """Can every port that a role will listen on be reached from every machine that will need it?
 
 Tried before anything is installed: on each free port a stand-in of this run answers, and a port that is held is tried as it is. What
-needs what is data (settings.NEEDS, preflight_needs.ROLE.reaches). Several machines' failures with one cause are told once: of the
+needs what is data (reaches of the profile's roles). Several machines' failures with one cause are told once: of the
 machine that lets nobody in on a port, or of the one that gets nowhere.
 """
 

@@ -90,7 +90,7 @@ def urls(given: t.Any, name: str = "preflight_internet_urls") -> tuple[str, ...]
             parts = urllib.parse.urlsplit(url)
             # No password: addresses are shown in reports.
             usable = (parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
-                      and "@" not in parts.netloc and not any(char.isspace() for char in url))
+                      and "@" not in parts.netloc and not any(char.isspace() or not char.isprintable() for char in url))
         except ValueError:
             usable = False
         if not usable:
