@@ -36,7 +36,8 @@ def make_root(host, hosts, labdir):
         size = size if isinstance(size, dict) else {"gb": size}
         volume = f"{labdir}/layers/{host['name']}.{k}"
         os.mkdir(volume)
-        _disk(volume, size["gb"], size.get("free_gb"), volume + ".img")
+        inodes = 100 if "free_inodes" in size else INODES
+        _disk(volume, size["gb"], size.get("free_gb"), volume + ".img", inodes)
         for sub in ("upper", "work"):
             os.mkdir(f"{volume}/{sub}")
         there = os.stat(root + path)
@@ -45,6 +46,10 @@ def make_root(host, hosts, labdir):
         # What the root has there shows through, as if the volume had been filled at installation.
         _overlay(f"/dev/sd{chr(98 + k)}1", root + path, layer.seen(path), volume)
         _fill(volume, size.get("free_gb"))
+        for number in range(os.statvfs(volume).f_ffree - size.get("free_inodes", inodes)):
+            os.close(os.open(f"{volume}/.filler{number}", os.O_CREAT))
+        if size.get("ro"):
+            mount(None, root + path, None, BIND | REMOUNT | RDONLY)
     _fill(top, host["disk_free_gb"])
     if host["tmp_noexec"]:
         if "/tmp" in host["mounts"]:
@@ -54,12 +59,12 @@ def make_root(host, hosts, labdir):
     return root
 
 
-def _disk(where, gb, free_gb, image):
+def _disk(where, gb, free_gb, image, inodes=INODES):
     """A file system of that size.  It takes no memory before it is written to.
 
     An empty one is a tmpfs.  One that is nearly full is ext4, where one unwritten file can hold the space."""
     if free_gb is None:
-        mount("tmpfs", where, "tmpfs", 0, f"size={int(gb * 2**20)}k,nr_inodes={INODES},mode=755")
+        mount("tmpfs", where, "tmpfs", 0, f"size={int(gb * 2**20)}k,nr_inodes={inodes},mode=755")
         return
     with open(image, "wb") as fh:
         fh.truncate(int(gb * 2**30))

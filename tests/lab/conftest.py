@@ -15,6 +15,7 @@ SPEC = {
         {"name": "many", "cpus": 16, "arch": "s390x"},
         {"name": "brimful", "disk_gb": 20, "disk_free_gb": 1,
          "mounts": {"/data": {"gb": 5, "free_gb": 0.5}, "/var": 8, "/tmp": 2}},
+        {"name": "worn", "sync_ms": 300, "mounts": {"/data": {"gb": 9, "ro": True}, "/srv": {"gb": 9, "free_inodes": 4}}},
         {"name": "crammed", "disk_free_gb": 0, "files": {"/run/reboot-required": "yes\n"}},
         {"name": "unsynced", "ntp": False},
         {"name": "nontp", "ntp": "none"},

@@ -2,6 +2,7 @@
    so that a host says the same on whatever machine the lab runs.  Settings come from fake.conf:
 
        <kernel clock synchronised, 0 or 1> <number of CPUs or 0> <machine name or -> <clock offset in seconds>
+       <milliseconds for which a write is waited for>
 
    The clock functions are only there when built with -DCLOCK: they make every look at the clock a system call,
    which hosts with the right time should not pay for.  They are not libfaketime because 0.9.10 breaks
@@ -24,7 +25,7 @@
 
 static int synced, cpus;
 static char machine[65];
-static long off;
+static long off, sync_ms;
 
 __attribute__((constructor)) static void configure(void) {
   char text[200] = "", *rest, *word;
@@ -35,6 +36,7 @@ __attribute__((constructor)) static void configure(void) {
     if ((word = strtok_r(NULL, " \n", &rest))) cpus = atoi(word);
     if ((word = strtok_r(NULL, " \n", &rest)) && *word != '-') strncpy(machine, word, sizeof machine - 1);
     if ((word = strtok_r(NULL, " \n", &rest))) off = atol(word);
+    if ((word = strtok_r(NULL, " \n", &rest))) sync_ms = atol(word);
   }
   close(fd);
 }
@@ -87,6 +89,14 @@ int uname(struct utsname *u) {
   if (!rc && *machine) strcpy(u->machine, machine);
   return rc;
 }
+
+/* -------------------------------------------------------------------------------------------------- a slow disk */
+static void wait_for_disk(void) {
+  struct timespec t = {sync_ms / 1000, sync_ms % 1000 * 1000000};
+  if (sync_ms) syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &t, NULL);
+}
+int fdatasync(int fd) { wait_for_disk(); return syscall(SYS_fdatasync, fd); }
+int fsync(int fd) { wait_for_disk(); return syscall(SYS_fsync, fd); }
 
 /* --------------------------------------------------------------------------------------------- a clock that is off */
 #ifdef CLOCK

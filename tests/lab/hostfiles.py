@@ -144,7 +144,7 @@ def _fake_library(host, layer, labdir):
     cpus = host["cpus"] or 0
     cpus = cpus if cpus > len(os.sched_getaffinity(0)) else 0  # fewer are had by real affinity
     layer.put(f"{FAKE}/fake.conf",
-              f"{int(host['ntp'] is True)} {cpus} {host['arch'] or '-'} {host['clock_offset_s']}\n")
+              f"{int(host['ntp'] is True)} {cpus} {host['arch'] or '-'} {host['clock_offset_s']} {host['sync_ms']}\n")
     layer.put(f"{FAKE}/fake.so", "", 0o755)
     shutil.copyfile(f"{labdir}/layers/{'fake-clock.so' if host['clock_offset_s'] else 'fake.so'}",
                     f"{layer.root}{FAKE}/fake.so")

@@ -20,7 +20,7 @@ DEBIAN_12 = {
 HEALTHY = {
     "count": 1, "groups": [], "vars": {}, "ip": None,
     "os_release": DEBIAN_12, "arch": None, "cpus": None, "mem_mb": 8192, "cgroup": {}, "proc": {},
-    "disk_gb": 60, "disk_free_gb": None, "mounts": {}, "hang_mount": None, "tmp_noexec": False,
+    "disk_gb": 60, "disk_free_gb": None, "mounts": {}, "hang_mount": None, "tmp_noexec": False, "sync_ms": 0,
     "clock_offset_s": 0, "ntp": True,
     "sudo": "nopasswd", "auth": "key", "login_shell": "/bin/bash", "motd_noise": False, "ssh_port": 22, "sshd": [],
     "no_apt": False, "no_python": False, "python": None, "no_bin": [], "files": {},

@@ -88,6 +88,16 @@ def test_disks(sh):
     assert sh("crammed", "cat /run/reboot-required; sudo -n id -un") == "yes\nroot"  # one can still work there
 
 
+def test_worn_disks(sh):
+    ask = ("import os, time\nfile = open('f', 'w')\nbegin = time.monotonic()\nos.fdatasync(file)\nmiddle = time.monotonic()\n"
+           "os.fsync(file)\nprint(middle - begin, time.monotonic() - middle)")
+    assert min(map(float, sh("worn", f'python3 -c "{ask}"').split())) >= 0.3
+    assert "Read-only file system" in sh("worn", "touch /data/x", "root")
+    ask = "import os\nspace = os.statvfs('/srv')\nprint(space.f_files, space.f_favail)"
+    assert sh("worn", f'python3 -c "{ask}"') == "100 4"
+    assert sh("worn", "touch /srv/1 /srv/2 /srv/3 /srv/4 && df --output=iavail /srv | tail -1; touch /srv/5", "root").startswith("0")
+
+
 def test_ntp(sh):
     ask = ("import ctypes, struct\nfor name in None, 'libc.so.6':\n t = ctypes.create_string_buffer(208)\n"
            " rc = ctypes.CDLL(name).adjtimex(t)\n print(rc, *struct.unpack_from('l', t, 24), t.raw[40] & 64)")
