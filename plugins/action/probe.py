@@ -17,6 +17,7 @@ from ansible.plugins.loader import become_loader
 from ansible.utils.display import Display
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import login, settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import LOOKED_AT_BY
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks.gpu import is_asked_for
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks.network import is_loopback
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.edges import Edges, some_of, together
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.offset import COMMAND, CONVERSATION, Offset, reading_of
@@ -126,6 +127,8 @@ class ActionModule(ActionBase):
         self._packages = list(dict.fromkeys([*arguments["packages"], *(name for entry in of_roles for name in entry.split(" | "))]))
         self._local = self._connection.transport == "local"
         self._skip = [*arguments["skip"], *(["sudo"] if self._local else ())]
+        if plan and not is_asked_for(needs.values(), me["serves"]):
+            self._skip.append("gpus")
         self._subset = arguments["gather_subset"]
         self._record: dict[str, t.Any] = {
             "machine": name,

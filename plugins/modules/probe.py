@@ -44,7 +44,7 @@ options:
         elements: str
         default: []
       serves:
-        description: The models that it will serve, with C(name) and C(memory_mb).
+        description: The models that it will serve, with C(name), C(memory_mb) and what else they ask for.
         type: list
         elements: dict
         default: []
@@ -67,8 +67,8 @@ options:
     type: list
     elements: str
     choices: [system, architecture, sudo, apt, package_locks, pending, dpkg, apt_sources, candidates, mirrors,
-      cpus, cpus_online, memory_mb, confinement, disks,
-      silent_mounts, time_sync, listening, internet, reach, libc, identity, names, clock]
+      cpus, cpus_online, cpu_level, memory_mb, swap, gpus, confinement, disks,
+      silent_mounts, temp, locales, time_sync, time_sources, listening, firewall, internet, reach, libc, identity, names, clock]
     default: []
   gather_subset:
     description:
@@ -128,10 +128,17 @@ record:
     mirrors: [{source: "http://deb.debian.org/debian bookworm", ok: true, via: direct, stage: null, reason: null, seconds: 0.04}]
     cpus: 4
     cpus_online: 4
+    cpu_level: 3
     memory_mb: 7950
+    swap: {swap_mb: 0, overcommit_memory: 0}
     confinement: {cpus: null, memory_mb: null}
     disks: [{path: /, mount: /, free_bytes: 46523842560}]
     silent_mounts: []
+    temp: [{path: /tmp, problem: null, noexec: false, free_bytes: 46523842560},
+      {path: /var/tmp, problem: null, noexec: false, free_bytes: 46523842560}]
+    locales: [C.UTF-8]
+    time_sources: [chrony]
+    firewall: {by: ufw, open: [{first: 22, last: 22}], unread: null}
     clock: {offset_s: 0.0031, error_s: 0.008}
     libc: glibc 2.36
     identity:
@@ -144,7 +151,7 @@ record:
     listening: [{port: 22, address: 0.0.0.0, process: null, user: root}]
     internet: [{url: "http://deb.debian.org/", ok: true, via: direct, stage: null, reason: null, seconds: 0.03}]
     reach: {tried: 2, open: 2, seconds: {median: 0.0004, max: 0.0012}, not_open: []}
-    unmeasured: {time_sync: "chronyc: not found"}
+    unmeasured: {time_sync: "chronyc: not found", gpus: it was not asked for}
 """
 
 import os
@@ -158,12 +165,16 @@ from ansible_collections.llmgw.preflight.plugins.module_utils import system
 from ansible_collections.llmgw.preflight.plugins.module_utils.apt_sources import apt_sources, ask_apt
 from ansible_collections.llmgw.preflight.plugins.module_utils.candidates import candidates
 from ansible_collections.llmgw.preflight.plugins.module_utils.confinement import confinement
+from ansible_collections.llmgw.preflight.plugins.module_utils.cpu_level import cpu_level
 from ansible_collections.llmgw.preflight.plugins.module_utils.disks import disks, silent_mounts
 from ansible_collections.llmgw.preflight.plugins.module_utils.dpkg import dpkg
 from ansible_collections.llmgw.preflight.plugins.module_utils.facts import facts
+from ansible_collections.llmgw.preflight.plugins.module_utils.firewall import firewall
+from ansible_collections.llmgw.preflight.plugins.module_utils.gpus import gpus
 from ansible_collections.llmgw.preflight.plugins.module_utils.identity import identity
 from ansible_collections.llmgw.preflight.plugins.module_utils.internet import apt_configuration, internet
 from ansible_collections.llmgw.preflight.plugins.module_utils.listening import listening
+from ansible_collections.llmgw.preflight.plugins.module_utils.locales import locales
 from ansible_collections.llmgw.preflight.plugins.module_utils.mirrors import mirrors
 from ansible_collections.llmgw.preflight.plugins.module_utils.names import names
 from ansible_collections.llmgw.preflight.plugins.module_utils.package_locks import package_locks
@@ -171,6 +182,9 @@ from ansible_collections.llmgw.preflight.plugins.module_utils.pending import pen
 from ansible_collections.llmgw.preflight.plugins.module_utils.reach import reach
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured, once, read_all
 from ansible_collections.llmgw.preflight.plugins.module_utils.stand_in import NAME, open_stand_ins
+from ansible_collections.llmgw.preflight.plugins.module_utils.swap import swap
+from ansible_collections.llmgw.preflight.plugins.module_utils.temp import temp
+from ansible_collections.llmgw.preflight.plugins.module_utils.time_sources import time_sources
 from ansible_collections.llmgw.preflight.plugins.module_utils.time_sync import time_sync
 
 
@@ -223,12 +237,19 @@ def main():
         "mirrors": (lambda: mirrors(sources, limits["internet_s"], configuration), command_s + 2 * limits["internet_s"]),
         "cpus": (lambda: system.cpus(module), command_s),
         "cpus_online": (system.cpus_online, command_s),
+        "cpu_level": (cpu_level, command_s),
         "memory_mb": (lambda: system.memory_mb(module), command_s),
+        "swap": (swap, command_s),
+        "gpus": (lambda: gpus(command_s), 2 * command_s),
         "confinement": (confinement, command_s),
         "disks": (lambda: disks(["/"]), command_s),
         "silent_mounts": (lambda: silent_mounts(command_s), 2 * command_s),
+        "temp": (temp, command_s),
+        "locales": (lambda: locales(command_s), 2 * command_s),
         "time_sync": (lambda: time_sync(command_s), 3 * command_s),
+        "time_sources": (time_sources, command_s),
         "listening": (listening, command_s),
+        "firewall": (lambda: firewall(command_s), 3 * command_s),
         "internet": (lambda: internet(urls, limits["internet_s"], configuration), 2 * limits["internet_s"]),
         "reach": (lambda: reach(peers, limits["reach_s"]), 2 * limits["reach_s"]),
     }

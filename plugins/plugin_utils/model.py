@@ -65,20 +65,24 @@ class Need:
     """What a role needs of its machine, and which ports of other roles' machines it must reach."""
 
     cpus: int = 0
+    cpu_level: int = 0  # of x86-64, 1 to 4
     memory_mb: int = 0
+    gpus: int = 0
+    gpu_memory_mb: int = 0  # of all its GPUs together
     disk_gb: int = 0
     ports: tuple[int, ...] = ()
     reaches: tuple[tuple[str, int], ...] = ()  # (role, port)
     packages: tuple[str, ...] = ()  # names, or several for one thing, with " | " between them
 
 
+FIGURES = ("cpus", "cpu_level", "memory_mb", "gpus", "gpu_memory_mb", "disk_gb")
+
+
 def together(needs: t.Iterable[Need]) -> Need:
     """What several roles need of one machine: the largest of each figure, each port once, first mention first."""
     needs = list(needs)
     return Need(
-        cpus=max((need.cpus for need in needs), default=0),
-        memory_mb=max((need.memory_mb for need in needs), default=0),
-        disk_gb=max((need.disk_gb for need in needs), default=0),
+        **{figure: max((getattr(need, figure) for need in needs), default=0) for figure in FIGURES},
         ports=tuple(dict.fromkeys(port for need in needs for port in need.ports)),
         reaches=tuple(dict.fromkeys(edge for need in needs for edge in need.reaches)),
         packages=tuple(dict.fromkeys(package for need in needs for package in need.packages)),
@@ -167,6 +171,15 @@ def _misfit(value: t.Any, shape: t.Any, where: str) -> str | None:
     if not isinstance(value, shape):
         return f"{where} is {str(value)[:40]!r} in the record, which is not of its type"
     return None
+
+
+POSTGRESQL = 5432  # a role that listens on this port runs it
+
+
+def asked_by_models(record: Mapping[str, t.Any], figure: str) -> list[tuple[str, int]]:
+    """Name and figure of each of the models to serve that asks for it."""
+    models = section(record, "serves", [{"name": str}]) if "serves" in record else []
+    return [(model["name"], section(model, figure, int)) for model in models if model.get(figure)]
 
 
 Told = tuple[str | None, Verdict]  # the machine, None for the whole set, and what is said of it

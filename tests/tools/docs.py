@@ -9,7 +9,9 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 PROFILES = ROOT / "roles" / "preflight" / "profiles"
 SCHEMA = ROOT / "docs" / "profile.schema.json"
-FIGURES = {"cpus": "CPUs", "memory_mb": "memory MB", "disk_gb": "disk GB"}
+FIGURES = {"cpus": "CPUs", "cpu_level": "level of x86-64", "memory_mb": "memory MB", "gpus": "GPUs", "gpu_memory_mb": "GPU memory MB",
+           "disk_gb": "disk GB"}
+SELDOM = ("cpu_level", "gpus", "gpu_memory_mb")  # shown only where a role asks for it
 WORDS = {**FIGURES, "ports": "ports", "reaches": "who reaches whom", "packages": "packages", "systems": "systems",
          "architectures": "architectures",
          "internet_urls": "what must answer", "needs": "needs"}
@@ -78,9 +80,10 @@ def sources(source, of):
 def section(name):
     profile = load(name)
     roles, reaches, told = [], [], sources(profile.get("source"), "")
+    shown = [figure for figure in FIGURES if figure not in SELDOM or any(figure in need for need in profile["needs"].values())]
     with_packages = any("packages" in need for need in profile["needs"].values())
     for role, need in profile["needs"].items():
-        figures = [str(need.get(figure, "not asked")) for figure in FIGURES]
+        figures = [str(need.get(figure, "not asked")) for figure in shown]
         roles.append((f"`{role}`", *figures, ports(need.get("ports", ())) or "none",
                       *(["; ".join(need.get("packages", ())) or "not asked"] if with_packages else [])))
         reaches += [(f"`{role}`", f"`{other}`", ports(numbers)) for other, numbers in need.get("reaches", {}).items()]
@@ -92,7 +95,7 @@ def section(name):
     )
     return "\n\n".join((
         f"## `{name}`", profile["description"],
-        table(("role", *FIGURES.values(), "ports", *(["packages"] if with_packages else [])), roles),
+        table(("role", *(FIGURES[figure] for figure in shown), "ports", *(["packages"] if with_packages else [])), roles),
         table(("role", "must reach", "on"), reaches), table(("of all machines", ""), rest), "Where this is from:", "\n".join(told)))
 
 

@@ -22,12 +22,17 @@ from . import (
     architecture,
     clock,
     clocks,
+    cpu,
     cpus,
     disk,
+    firewall,
+    gpu,
+    hostname,
     identity,
     internet,
     latency,
     limits,
+    locale,
     login,
     memory,
     mirrors,
@@ -39,6 +44,8 @@ from . import (
     role_ports,
     sudo,
     system,
+    temp,
+    time_source,
     time_sync,
 )
 
@@ -46,16 +53,23 @@ from . import (
 AFTER_LOGIN = (
     system,
     architecture,
+    hostname,
     sudo,
     packages,
     apt_ready,
     cpus,
+    cpu,
     memory,
+    gpu,
     limits,
     disk,
+    temp,
+    locale,
     clock,
     time_sync,
+    time_source,
     ports,
+    firewall,
     internet,
     mirrors,
     network,
@@ -70,8 +84,8 @@ BETWEEN: tuple[t.Any, ...] = (
     latency,
 )
 # What decides whether a role fits on a machine, and all that these may look at for it.
-ROOM = (cpus, memory, limits, disk)
-ROOM_SECTIONS = ("cpus", "memory_mb", "serves", "confinement", "disks", "unmeasured")
+ROOM = (cpus, cpu, memory, gpu, limits, disk)
+ROOM_SECTIONS = ("cpus", "cpu_level", "memory_mb", "gpus", "serves", "confinement", "disks", "unmeasured")
 # What costs the machine or others something, and who looks at it: where all of these are skipped, it is not looked at.
 LOOKED_AT_BY = {
     "sudo": (sudo.ID,),
@@ -80,13 +94,18 @@ LOOKED_AT_BY = {
     "dpkg": (apt_ready.ID,),
     "apt_sources": (apt_ready.ID,),
     "candidates": (apt_ready.ID,),
+    "gpus": (gpu.ID,),
     "silent_mounts": (disk.ID,),
+    "temp": (temp.ID,),
+    "locales": (locale.ID,),
     "time_sync": (time_sync.ID,),
+    "time_sources": (time_source.ID,),
+    "firewall": (firewall.ID,),
     "clock": (clock.ID, clocks.ID),
     "internet": (internet.ID,),
     "mirrors": (mirrors.ID,),
     "reach": (network.ID,),
-    "identity": (identity.ID,),
+    "identity": (identity.ID, hostname.ID),
     "names": (names.ID,),
 }
 THROUGH_PORTS = (role_ports.ID, latency.ID)  # what the second task tries, by stand-ins

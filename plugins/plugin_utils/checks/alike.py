@@ -11,13 +11,12 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Mapping
 
-from ..model import Group, Level, Member, Told, Unmeasured, Verdict, ok, section, several
+from ..model import POSTGRESQL, Group, Level, Member, Told, Unmeasured, Verdict, ok, section, several
 
 ID = "alike"
 WORST = Level.FAIL
 FIX_UNREAD = "Compare it with the other database machines by hand (uname -m, /etc/os-release, getconf GNU_LIBC_VERSION)."
 
-PORT = 5432
 SECTIONS = {"architecture": str, "system": {"id": str, "version": (str, type(None))}, "libc": (str, type(None))}
 LEVELS = {"architecture": Level.FAIL, "system": Level.WARN, "libc": Level.WARN}
 FIX_ARCHITECTURE = "Use machines of one architecture for the database, since a replica is a copy of the files."
@@ -26,7 +25,7 @@ FIX_SORTING = ("Install the same release of the same system on all of the databa
 
 
 def compare(group: Group) -> list[Told]:
-    members = [member for member in group.members if PORT in member.need.ports]
+    members = [member for member in group.members if POSTGRESQL in member.need.ports]
     if len(members) < 2:
         return []
     told: list[Told] = []

@@ -7,7 +7,9 @@ import ipaddress
 import typing as t
 from collections.abc import Mapping
 
-from .values import Problems, is_list, whole
+from .values import CPU_LEVELS, HIGHEST, Problems, is_list, whole
+
+MAY_ASK = ("cpu_level", "gpu_memory_mb", "disk_gb")
 
 
 def roles(given: t.Any, groups: t.Iterable[str], known: t.Iterable[str], name: str) -> tuple[str, ...]:
@@ -29,9 +31,9 @@ def roles(given: t.Any, groups: t.Iterable[str], known: t.Iterable[str], name: s
 
 
 def serves(given: t.Any, name: str) -> list[dict[str, t.Any]]:
-    """The models that one machine will serve: a list of name and memory_mb."""
+    """The models that one machine will serve: of each its name, memory_mb, and what else it asks for."""
     problems = Problems()
-    allowed = "each model needs a name and memory_mb, a whole number, and nothing else."
+    allowed = f"each model needs a name and memory_mb, may have {', '.join(MAY_ASK)}, all whole numbers, and has nothing else."
     if given is None:
         return []
     if not is_list(given):
@@ -39,13 +41,16 @@ def serves(given: t.Any, name: str) -> list[dict[str, t.Any]]:
         problems.stop()
     models = []
     for model in given:
-        if (not isinstance(model, Mapping) or set(model) != {"name", "memory_mb"} or whole(model["memory_mb"]) is None
-                or not isinstance(model["name"], str) or not model["name"].strip()):
-            known = ("name", "memory_mb")
+        figures = {key: whole(value) for key, value in model.items() if key != "name"} if isinstance(model, Mapping) else {}
+        if ("memory_mb" not in figures or not figures.keys() <= {"memory_mb", *MAY_ASK} or None in figures.values()
+                or not isinstance(model.get("name"), str) or not model["name"].strip()):
+            known = ("name", "memory_mb", *MAY_ASK)
             shown = {key: value if key in known else "***" for key, value in model.items()} if isinstance(model, Mapping) else model
             problems.add(name, shown, allowed)
+        elif (figures.get("cpu_level") or 0) > CPU_LEVELS:
+            problems.add(f"{name}: cpu_level", model["cpu_level"], HIGHEST)
         else:
-            models.append({"name": str(model["name"]), "memory_mb": whole(model["memory_mb"])})
+            models.append({"name": str(model["name"]), **figures})
     problems.stop()
     return models
 

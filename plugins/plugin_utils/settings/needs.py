@@ -12,11 +12,10 @@ import re
 import typing as t
 from collections.abc import Mapping, Sequence
 
-from ..model import Need
-from .values import Problems, is_list, texts, whole
+from ..model import FIGURES, Need
+from .values import CPU_LEVELS, HIGHEST, Problems, is_list, texts, whole
 
-ROLE_FIGURES = ("cpus", "memory_mb", "disk_gb")
-ROLE_KEYS = (*ROLE_FIGURES, "ports", "reaches", "packages")
+ROLE_KEYS = (*FIGURES, "ports", "reaches", "packages")
 SYSTEM_ID = re.compile(r"[a-z0-9._-]+")
 PACKAGE = "[a-z0-9][a-z0-9+.-]+"  # a name, see deb-control(5)
 PACKAGES = re.compile(rf"{PACKAGE}( *\| *{PACKAGE})*")
@@ -45,10 +44,12 @@ def needs(given: t.Any, name: str, default: Mapping[str, Need], of_profile: bool
             continue
         changed: dict[str, t.Any] = {}
         for key, value in figures.items():
-            if key in ROLE_FIGURES:
+            if key in FIGURES:
                 changed[key] = _number(value, of_profile)
                 if changed[key] is None:
                     problems.add(f"{where}.{key}", value, "it must be a whole number, 0 or more.")
+                elif key == "cpu_level" and changed[key] > CPU_LEVELS:
+                    problems.add(f"{where}.{key}", value, HIGHEST)
             elif key == "ports":
                 changed["ports"] = _ports(value, f"{where}.ports", of_profile, problems)
             elif key == "reaches" and isinstance(value, Mapping):
@@ -145,7 +146,7 @@ def as_given(need: Need) -> dict[str, t.Any]:
     reaches: dict[str, list[int]] = {}
     for role, port in need.reaches:
         reaches.setdefault(role, []).append(port)
-    return {**{name: getattr(need, name) for name in ROLE_FIGURES}, "ports": list(need.ports), "reaches": reaches,
+    return {**{name: getattr(need, name) for name in FIGURES}, "ports": list(need.ports), "reaches": reaches,
             "packages": list(need.packages)}
 
 

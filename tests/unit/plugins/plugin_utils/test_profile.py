@@ -29,7 +29,7 @@ BASE = {
     },
 }
 KEYS = "description, source, needs, systems, architectures, internet_urls"
-ROLE = "cpus, memory_mb, disk_gb, ports, reaches, packages"
+ROLE = "cpus, cpu_level, memory_mb, gpus, gpu_memory_mb, disk_gb, ports, reaches, packages"
 FIGURE = "it must be a whole number, 0 or more."
 PORTS = "it must be a list of port numbers from 1 to 65535."
 PACKAGES = "it must be a list of names of packages, or of several for one thing, such as etcd-server | etcd."

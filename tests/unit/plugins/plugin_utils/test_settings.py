@@ -51,6 +51,8 @@ def test_what_is_given_is_kept_whole():
     assert settings.roles([], ["node"], settings.profile().needs, "roles") == ()
     assert settings.roles(["node", "node"], [], settings.profile().needs, "roles") == ("node",)
     assert settings.serves([{"name": "m", "memory_mb": 5}], "serves") == [{"name": "m", "memory_mb": 5}]
+    whole = {"name": "m", "memory_mb": 5, "cpu_level": 3, "gpu_memory_mb": 40000, "disk_gb": 80}
+    assert settings.serves([{**whole, "disk_gb": "80"}], "serves") == [whole]
     assert settings.urls(["https://a.b:8443/x"]) == ("https://a.b:8443/x",)
     assert settings.port("2222", "port") == 2222
 
@@ -72,7 +74,9 @@ def test_addresses(given):
 
 FIGURE = "it must be a whole number, 0 or more."
 PORTS = "it must be a list of port numbers from 1 to 65535."
-MODEL = "each model needs a name and memory_mb, a whole number, and nothing else."
+MODEL = "each model needs a name and memory_mb, may have cpu_level, gpu_memory_mb, disk_gb, all whole numbers, and has nothing else."
+ROLE = "cpus, cpu_level, memory_mb, gpus, gpu_memory_mb, disk_gb, ports, reaches, packages"
+LEVELS = "the highest level of x86-64 is 4."
 PACKAGES = "it must be a list of names of packages, or of several for one thing, such as etcd-server | etcd."
 VERSIONS = 'it must be a list of versions in quotes, such as ["24.04"].'
 URL = "each must be the address of a web server without a password, such as http://deb.debian.org/."
@@ -83,7 +87,7 @@ ADDRESS = "it must be a host name or an IP address, without a port."
 @pytest.mark.parametrize(("check", "given", "message"), [
     (needs, 5, "preflight_needs is 5: it must be a mapping of role ids to what each needs."),
     (needs, {"node": 5},
-     "preflight_needs.node is 5: it must be a mapping with some of cpus, memory_mb, disk_gb, ports, reaches, packages."),
+     f"preflight_needs.node is 5: it must be a mapping with some of {ROLE}."),
     (needs, {"node": {"disk_gb": -1}}, f"preflight_needs.node.disk_gb is -1: {FIGURE}"),
     (needs, {"node": {"disk_gb": True}}, f"preflight_needs.node.disk_gb is True: {FIGURE}"),
     (needs, {"node": {"disk_gb": 1.5}}, f"preflight_needs.node.disk_gb is 1.5: {FIGURE}"),
@@ -91,7 +95,9 @@ ADDRESS = "it must be a host name or an IP address, without a port."
     (needs, {"node": {"ports": [0]}}, f"preflight_needs.node.ports is [0]: {PORTS}"),
     (needs, {"node": {"ports": 80}}, f"preflight_needs.node.ports is 80: {PORTS}"),
     (needs, {"node": {"disk": 5}},
-     "preflight_needs.node key is 'disk': the known ones are cpus, memory_mb, disk_gb, ports, reaches, packages."),
+     f"preflight_needs.node key is 'disk': the known ones are {ROLE}."),
+    (needs, {"node": {"cpu_level": 5}}, f"preflight_needs.node.cpu_level is 5: {LEVELS}"),
+    (needs, {"node": {"gpus": "one"}}, f"preflight_needs.node.gpus is 'one': {FIGURE}"),
     (needs, {"node": {"reaches": {"node": [22]}}}, "preflight_needs.node.reaches.node is [22]: that role listens on no port."),
     (needs, {"node": {"reaches": {"control_plane": ["7443", 22]}}},
      "preflight_needs.node.reaches.control_plane is [22]: that role listens on 7443, 8080."),
@@ -139,6 +145,11 @@ def test_what_can_not_be_used(check, given, message):
     (settings.serves, {"name": "m"}, f"v is {{'name': 'm'}}: it must be a list; {MODEL}"),
     (settings.serves, [{"name": "m"}], f"v is {{'name': 'm'}}: {MODEL}"),
     (settings.serves, [{"name": "m", "memory_mb": -1}], f"v is {{'name': 'm', 'memory_mb': -1}}: {MODEL}"),
+    (settings.serves, [{"name": "m", "memory_mb": 1, "disk_gb": "x"}], f"v is {{'name': 'm', 'memory_mb': 1, 'disk_gb': 'x'}}: {MODEL}"),
+    (settings.serves, [{"name": "m", "disk_gb": 1}], f"v is {{'name': 'm', 'disk_gb': 1}}: {MODEL}"),
+    (settings.serves, [{"memory_mb": 1}], f"v is {{'memory_mb': 1}}: {MODEL}"),
+    (settings.serves, ["m"], f"v is 'm': {MODEL}"),
+    (settings.serves, [{"name": "m", "memory_mb": 1, "cpu_level": 5}], f"v: cpu_level is 5: {LEVELS}"),
     (settings.address, "10.0.0.1:22", f"v is '10.0.0.1:22': {ADDRESS}"),
     (settings.address, "a b", f"v is 'a b': {ADDRESS}"),
     (settings.address, 5, f"v is 5: {ADDRESS}"),
@@ -156,7 +167,7 @@ def test_every_problem_is_told_at_once():
         needs({"node": {"cpus": -1, "disk": 5}, "database": {"ports": "x"}})
     assert str(problem.value).splitlines() == [
         f"preflight_needs.node.cpus is -1: {FIGURE}",
-        "preflight_needs.node key is 'disk': the known ones are cpus, memory_mb, disk_gb, ports, reaches, packages.",
+        f"preflight_needs.node key is 'disk': the known ones are {ROLE}.",
         f"preflight_needs.database.ports is 'x': {PORTS}",
     ]
 

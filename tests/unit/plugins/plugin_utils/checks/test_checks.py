@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -8,13 +9,14 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils import checks
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Finding, Level, Verdict
 
 HERE = Path(__file__).parent
-ORDER = ("login", "system", "architecture", "sudo", "packages", "apt_ready", "cpus", "memory", "limits", "disk", "clock", "time_sync",
-         "ports", "internet", "mirrors", "network")
+ORDER = ("login", "system", "architecture", "hostname", "sudo", "packages", "apt_ready", "cpus", "cpu", "memory", "gpu", "limits", "disk",
+         "temp", "locale", "clock", "time_sync", "time_source", "ports", "firewall", "internet", "mirrors", "network")
 BETWEEN = ("role_ports", "names", "identity", "clocks", "quorum", "alike", "latency")
 # check -> the section of the record that it judges
 SECTIONS = {"system": "system", "architecture": "architecture", "sudo": "sudo", "packages": "apt",
             "apt_ready": "dpkg", "cpus": "cpus", "memory": "memory_mb", "limits": "confinement", "disk": "disks",
-            "clock": "clock", "time_sync": "time_sync", "ports": "listening",
+            "hostname": "identity", "cpu": "cpu_level", "gpu": "gpus", "temp": "temp", "locale": "locales", "time_source": "time_sources",
+            "clock": "clock", "time_sync": "time_sync", "ports": "listening", "firewall": "firewall",
             "internet": "internet", "mirrors": "mirrors", "network": "reach"}
 # The same of those between machines, but for clocks, where the check clock says what could not be read, and quorum, which reads nothing.
 SECTIONS_BETWEEN = {"names": "names", "identity": "identity", "alike": "libc", "latency": "edges"}
@@ -30,9 +32,14 @@ def levels(findings):
     return {finding.check: finding.level for finding in findings}
 
 
-def test_a_healthy_machine_is_ok_in_every_check_and_in_order(record, asked):
-    assert list(levels(checks.judge(record(), asked("database"))).items()) == [(check, Level.OK) for check in ORDER]
+def test_a_healthy_machine_is_ok_in_every_check_and_in_order(record, everything):
+    assert list(levels(checks.judge(record(), everything)).items()) == [(check, Level.OK) for check in ORDER]
     assert checks.IDS == (*ORDER, *BETWEEN)
+
+
+def test_what_nobody_asks_for_is_no_finding(record, asked):
+    without = {"cpu", "gpu", "locale", "firewall", "ports"}
+    assert list(levels(checks.judge(record(serves=[]), asked()))) == [check for check in ORDER if check not in without]
 
 
 def test_healthy_machines_are_ok_in_every_check_between_them_and_in_order(group):
@@ -50,33 +57,39 @@ def test_a_machine_that_could_not_be_logged_in_to_has_no_other_finding(record, a
     assert [(finding.check, finding.level) for finding in found] == [("login", Level.FAIL)]
 
 
+@pytest.fixture
+def everything(asked):
+    """All that can be asked of a machine."""
+    return asked(need=dataclasses.replace(asked("database").need, cpu_level=2, gpus=1))
+
+
 @pytest.mark.parametrize("check", checks.AFTER_LOGIN, ids=lambda check: check.ID)
-def test_nothing_unread_ever_passes(record, asked, check):
+def test_nothing_unread_ever_passes(record, everything, check):
     section = SECTIONS[check.ID]
     unread = record(**{section: None}, unmeasured={section: "it would not say"})
-    found = next(f for f in checks.judge(unread, asked("database")) if f.check == check.ID)
+    found = next(f for f in checks.judge(unread, everything) if f.check == check.ID)
     assert found == Finding("db1", check.ID, check.WORST, "could not be read: it would not say", check.FIX_UNREAD)
 
 
 JUNK = ("junk", -1.5, True, [], [1], {"x": 1}, [{"port": "x"}])
-OF_ITS_TYPE = (("packages", True), ("ports", []), ("internet", []))
+OF_ITS_TYPE = (("packages", True), ("ports", []), ("internet", []), ("locale", []), ("time_source", []))
 
 
 @pytest.mark.parametrize(("check", "junk"), [
     pytest.param(check, junk, id=f"{check.ID}-{junk}")
     for check in checks.AFTER_LOGIN for junk in JUNK if (check.ID, junk) not in OF_ITS_TYPE
 ])
-def test_a_section_of_another_type_never_passes(record, asked, check, junk):
-    found = levels(checks.judge(record(**{SECTIONS[check.ID]: junk}), asked("database")))
+def test_a_section_of_another_type_never_passes(record, everything, check, junk):
+    found = levels(checks.judge(record(**{SECTIONS[check.ID]: junk}), everything))
     assert found[check.ID] == check.WORST
 
 
-def test_a_rule_that_breaks_becomes_a_finding_and_the_others_still_run(record, asked, monkeypatch):
+def test_a_rule_that_breaks_becomes_a_finding_and_the_others_still_run(record, everything, monkeypatch):
     def breaks(*_):
         raise ZeroDivisionError("no way")
 
     monkeypatch.setattr(checks.clock, "judge", breaks)
-    found = checks.judge(record(), asked("database"))
+    found = checks.judge(record(), everything)
     assert [finding.check for finding in found] == list(ORDER)
     assert next(finding for finding in found if finding.check == "clock")[2:5] == Verdict(
         Level.FAIL, "the rule itself broke: ZeroDivisionError: no way",

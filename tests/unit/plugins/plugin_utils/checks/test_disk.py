@@ -35,3 +35,23 @@ def test_a_mount_that_does_not_answer(record, asked):
         "20 GB free on / (needs 20), but a mount does not answer: /nfs (nas:/export)", disk.FIX_SILENT)
     assert disk.judge(record(disks=root(9 * GIB), silent_mounts=silent), asked("node")).level == Level.FAIL
     assert disk.judge(record(disks=root(20 * GIB), silent_mounts="junk"), asked("node")) == ok("20 GB free on / (needs 20)")
+
+
+MODELS = [{"name": "starter", "memory_mb": 1, "disk_gb": 10}, {"name": "in memory", "memory_mb": 1},
+          {"name": "judges", "memory_mb": 1, "disk_gb": 30}]
+NEEDS = "needs 60: 20 for its roles, 40 for starter, judges"
+
+
+@pytest.mark.parametrize(("free", "verdict"), [
+    (60, ok(f"60 GB free on / ({NEEDS})")),
+    (59, fail(f"59 GB free on / ({NEEDS})",
+              "Free space on / or enlarge it, to 60 GB free, or serve starter, judges on another machine.")),
+])
+def test_short_of_what_models_need_never_only_warns(record, asked, free, verdict):
+    assert disk.judge(record(disks=root(free * GIB), serves=MODELS), asked("node")) == verdict
+
+
+def test_models_without_a_figure_change_nothing(record, asked):
+    assert disk.judge(record(disks=root(20 * GIB), serves=MODELS[1:2]), asked("node")) == ok("20 GB free on / (needs 20)")
+    with pytest.raises(Unmeasured, match="^disk_gb is 'x' in the record, which is not of its type$"):
+        disk.judge(record(disks=root(20 * GIB), serves=[{"name": "m", "disk_gb": "x"}]), asked("node"))

@@ -35,3 +35,31 @@ def test_unread_is_no_pass_unless_nothing_is_needed(record, asked):
 def test_what_the_machine_shows_need_not_be_known(record, asked):
     held = record(cpus=None, confinement={"cpus": 1, "memory_mb": None})
     assert limits.judge(held, asked()) == warn("may use only 1 CPUs (shows nothing, needs 0)", limits.FIX)
+
+
+@pytest.mark.parametrize(("swap_mb", "overcommit", "verdict"), [
+    (0, 0, OK),
+    (2047, 2, OK),
+    (2047, 0, warn("2047 MB of swap for PostgreSQL, with vm.overcommit_memory 0 (its manual asks for 2)", limits.FIX_SWAP)),
+    (1, 1, warn("1 MB of swap for PostgreSQL, with vm.overcommit_memory 1 (its manual asks for 2)", limits.FIX_SWAP)),
+])
+def test_swap_where_postgresql_will_run(record, asked, swap_mb, overcommit, verdict):
+    swapping = record(swap={"swap_mb": swap_mb, "overcommit_memory": overcommit})
+    assert limits.judge(swapping, asked("database")) == verdict
+    assert limits.judge(swapping, asked("node", "etcd_witness")) == OK
+
+
+def test_swap_is_told_beside_what_is_worse(record, asked):
+    swap = {"swap_mb": 5, "overcommit_memory": 0}
+    assert limits.judge(record(confinement={"cpus": 1, "memory_mb": None}, swap=swap), asked("database")) == fail(
+        "may use only 1 CPUs (shows 4, needs 2); 5 MB of swap for PostgreSQL, with vm.overcommit_memory 0 (its manual asks for 2)",
+        f"{limits.FIX} {limits.FIX_SWAP}")
+
+
+@pytest.mark.parametrize(("sections", "reason"), [
+    ({"unmeasured": {"swap": "no answer"}}, "no answer"), ({}, "the record does not hold it"),
+])
+def test_swap_that_was_not_read_is_a_warning_and_no_more(record, asked, sections, reason):
+    assert limits.judge(record(swap=None, **sections), asked("database")) == warn(
+        f"whether there is swap could not be read: {reason}", limits.FIX_SWAP)
+    assert limits.judge(record(swap=None, **sections), asked("node")) == OK
