@@ -12,7 +12,8 @@ CASES = {
     "negative": ({"preflight_needs": {"node": {"disk_gb": -20}}},
                  "preflight_needs.node.disk_gb is -20: it must be a whole number, 0 or more."),
     "need": ({"preflight_needs": {"node": {"disk": 20}}},
-             "preflight_needs.node key is 'disk': the known ones are cpus, memory_mb, disk_gb, ports, reaches, packages."),
+             "preflight_needs.node key is 'disk': the known ones are cpus, cpu_level, "
+             "memory_mb, gpus, gpu_memory_mb, disk_gb, ports, reaches, packages."),
     "limit": ({"preflight_limits": {"clock": 2}}, f"preflight_limits key is 'clock': the known ones are {LIMITS}."),
     "role": ({"preflight_roles": ["databse"]}, f"preflight_roles is 'databse': the known role ids are {ROLES}. (localhost)"),
     "version": ({"preflight_systems": {"ubuntu": [22.04]}},
@@ -27,7 +28,8 @@ CASES = {
     "address": ({"preflight_address": "10.0.0.1:22"},
                 "preflight_address is '10.0.0.1:22': it must be a host name or an IP address, without a port. (localhost)"),
     "models": ({"preflight_serves": [{"name": "m"}]},
-               "preflight_serves is {'name': 'm'}: each model needs a name and memory_mb, a whole number, and nothing else. (localhost)"),
+               "preflight_serves is {'name': 'm'}: each model needs a name and memory_mb, may have cpu_level, gpu_memory_mb, disk_gb, "
+               "all whole numbers, and has nothing else. (localhost)"),
     "template": ({"preflight_address": "{{ no_such_variable }}"}, "preflight_address can not be worked out: "),
     "several": ({"preflight_fail_on": "x", "preflight_limits": {"read_s": -1}},
                 "preflight_limits.read_s is -1: it must be a number, more than 0 and at most 86400 (a day, in seconds).\n"

@@ -40,6 +40,29 @@ HOSTILE = "{{ lookup('pipe','id') }}<b>\x1b[2J"
 TESTED = r"tested: ubuntu 22\.04, 24\.04; debian 12"
 SUPPORTED = r"supported: ubuntu 22\.04, 24\.04; debian 12"
 
+# As root, by the key that the usual user has too.
+ROOT = {"vars": {"ansible_user": "root"}, "sshd": ["PermitRootLogin prohibit-password", "StrictModes no"]}
+ROOTS_KEY = {"/root/.ssh/authorized_keys": {"link": "/home/ops/.ssh/authorized_keys"}}
+UFW = {"/etc/ufw/ufw.conf": "ENABLED=yes\n", "/etc/ufw/user.rules": {
+    "content": "*filter\n-A ufw-user-input -p tcp --dport 22 -j ACCEPT\n-A ufw-user-input -p tcp --dport 2379 -s 10.77.0.0/16 -j ACCEPT\n",
+    "mode": "0640"}}
+NFT = """nft -f - <<END; sleep 99
+table inet own { chain in { type filter hook input priority 0; policy drop;
+  ct state established,related accept
+  iifname lo accept
+  tcp dport { 22, 2380 } accept
+  icmp type echo-request accept
+ }
+}
+END"""
+NO_LOCALES = dict.fromkeys(("/usr/lib/locale/C.utf8", "/usr/lib/locale/C.UTF-8", "/usr/lib/locale/locale-archive"))
+SWAPS = "Filename\tType\tSize\tUsed\tPriority\n/swap.img\tfile\t2097148\t0\t-2\n"
+KVM64 = "processor\t: 0\nflags\t\t: fpu cx8 cmov mmx fxsr sse sse2 syscall nx lm pni cx16 hypervisor\n\nprocessor\t: 1\n"
+PCI = ("cd /sys/bus/pci/devices; mount -t tmpfs gpu .; cd .; mkdir 0000:01:00.0; cd 0000:01:00.0; "
+       "echo 0x030200 > class; echo 0x10de > vendor; sleep 99")
+MODEL = {"name": "big", "memory_mb": 100, "gpu_memory_mb": 24000, "disk_gb": 10}
+NEEDS_GPU = "needs 1 with 24000 MB: 0 for its roles, 24000 for big"
+
 # name -> (what is done to the machine, check -> (level, the whole detail as a pattern))
 ROWS = {
     # A#48312, A#25046, A#82661: whoever looks at a dead NFS mount hangs
@@ -55,7 +78,51 @@ ROWS = {
     # redhat-cop/automate-tower#7
     "a 4 GB machine": ({"mem_mb": 3800}, {}),
     # A#1609
-    "noexec temp": ({"tmp_noexec": True}, {}),
+    "noexec temp": ({"tmp_noexec": True}, {"temp": ("warn", r"/tmp is mounted noexec")}),
+    "a small temp": ({"mounts": {"/tmp": 0.05}}, {"temp": ("warn", r"5[01] MB free in /tmp \(needs 100\)")}),
+    "a full temp": ({"mounts": {"/tmp": 0.01}, "background": ["sh", "-c", "cat /dev/zero > /tmp/full; sleep 99"]}, {
+        "temp": ("warn", r"/tmp is full")}),
+    "a temp for root alone": ({"background": ["sh", "-c", "chmod 755 /tmp; sleep 99"]}, {
+        "temp": ("warn", r"/tmp is not open to all users \(mode 755\)")}),
+    "no temp": ({"background": ["sh", "-c", "mount -o bind,ro /tmp /tmp; mount -o bind,ro /var/tmp /var/tmp; sleep 99"]}, {
+        "temp": ("fail", r"/tmp is mounted read-only; /var/tmp is mounted read-only")}),
+    "an underscore in its name": ({"background": [
+        "python3", "-c", "import socket, time; socket.sethostname('my_node'); time.sleep(99)"]}, {
+            "hostname": ("warn", r"its hostname my_node is not valid in DNS"), "names": ("warn", r".*my_node.*")}),
+    "two that set the clock": ({"listen": [{"port": 123 + number, "udp": True, "name": name} for number, name in enumerate((
+        "chronyd", "systemd-timesyncd"))]}, {
+        "time_source": ("warn", r"set by 2 programs at once: chrony and systemd-timesyncd")}),
+    "chrony and PTP": ({"listen": [{"port": 123 + number, "udp": True, "name": name} for number, name in enumerate((
+        "chronyd", "ptp4l", "phc2sys"))]}, {"time_source": ("ok", r"set by chrony and phc2sys and ptp4l")}),
+    "ufw": ({"files": UFW, "groups": ["etcd_witness"]}, {
+        "firewall": ("ok", r"ufw is active; its rules were not read \(/etc/ufw/user\.rules: Permission denied\)")}),
+    "ufw as root": ({**ROOT, "files": {**UFW, **ROOTS_KEY}, "groups": ["etcd_witness"]}, {
+        "firewall": ("warn", r"ufw is active and has no rule for 2380")}),
+    "firewalld": ({"listen": [{"port": 999, "udp": True, "name": "firewalld"}], "groups": ["etcd_witness"]}, {
+        "firewall": ("ok", r"firewalld is active; its rules were not read \(only root may read the kernel's rules\)")}),
+    "nftables as root": ({**ROOT, "files": ROOTS_KEY, "groups": ["etcd_witness"], "background": ["sh", "-c", NFT]}, {
+        "firewall": ("warn", r"nftables is active and has no rule for 2379"),
+        "role_ports": ("fail", r"(is not reached|lets nobody in) on 2379 .+")}),
+    "no locale for PostgreSQL": ({"files": NO_LOCALES, "groups": ["database"]}, {
+        "locale": ("warn", r"there is no UTF-8 locale for PostgreSQL")}),
+    "no locale for others": ({"files": NO_LOCALES}, {}),
+    "swap and PostgreSQL": ({"proc": {"swaps": SWAPS}, "groups": ["database"]}, {
+        "limits": ("warn", r"2047 MB of swap for PostgreSQL, with vm\.overcommit_memory [01] \(its manual asks for 2\)")}),
+    "swap": ({"proc": {"swaps": SWAPS}}, {}),
+    "a virtual CPU of the first level": ({"arch": "x86_64", "proc": {"cpuinfo": KVM64}}, {"cpu": ("fail", r"x86-64-v1 \(needs v2\)")}),
+    "no GPU for its model": ({"vars": {"preflight_serves": [MODEL]}}, {
+        "gpu": ("fail", rf"there is no GPU of NVIDIA or AMD \({NEEDS_GPU}\)"),
+        "disk": ("ok", r"60 GB free on / \(needs 30: 20 for its roles, 10 for big\)")}),
+    "a GPU that is too small": ({"files": program("/usr/bin/nvidia-smi", "echo 'NVIDIA L4, 23034, 00000000:01:00.0'"),
+                                 "vars": {"preflight_serves": [{**MODEL, "disk_gb": 41}]}}, {
+        "gpu": ("fail", rf"1 GPU with 23034 MB \({NEEDS_GPU}\)"),
+        "disk": ("fail", r"60 GB free on / \(needs 61: 20 for its roles, 41 for big\)")}),
+    "a GPU without a driver": ({
+        "files": program("/usr/bin/nvidia-smi", "echo 'NVIDIA-SMI has failed'; exit 9"), "background": ["sh", "-c", PCI],
+        "vars": {"preflight_serves": [MODEL]}}, {
+            "gpu": ("warn", rf"0 GPUs with 0 MB \({NEEDS_GPU}\); the driver does not answer for NVIDIA 0000:01:00\.0 "
+                            r"\(nvidia-smi: NVIDIA-SMI has failed\)"),
+            "disk": ("ok", r"60 GB free on / \(needs 30: 20 for its roles, 10 for big\)")}),
     # A#79054, A#14309
     "dash": ({"login_shell": "/bin/dash"}, {}),
     "fish": ({"login_shell": "/usr/bin/fish"}, {}),
@@ -154,9 +221,7 @@ ROWS = {
         "ports": ("warn", r"in use: 2380 by user root on ::1"),
         "role_ports": ("warn", r"could not be tried: 2380 from .+: what listens on it does so for some callers only")}),
     # learningequality/kolibri#6434, apprenda/kismatic#928: our own service, named where it can be
-    "its own service": ({"listen": [{"port": 8080, "name": "llmgw"}], "groups": ["control_plane"], "vars": {"ansible_user": "root"},
-                         "files": {"/root/.ssh/authorized_keys": {"link": "/home/ops/.ssh/authorized_keys"}},
-                         "sshd": ["PermitRootLogin prohibit-password", "StrictModes no"]}, {
+    "its own service": ({**ROOT, "listen": [{"port": 8080, "name": "llmgw"}], "groups": ["control_plane"], "files": ROOTS_KEY}, {
         "ports": ("warn", r"in use: 8080 by llmgw on 0\.0\.0\.0, ::")}),
     # kubernetes/kubernetes#34893
     "a port that only root may open": ({"vars": {"preflight_roles": ["proxy"]}}, {}),
@@ -223,8 +288,8 @@ def test_what_is_reported(outcome, name):
     assert {check: finding["level"] for check, finding in found.items() if finding["level"] != "ok" or check in expected} == {
         check: level for check, (level, detail) in expected.items()}, found
     assert {check for check, (level, detail) in expected.items() if not re.fullmatch(detail, found[check]["detail"])} == set(), found
-    assert {"login", "system", "architecture", "sudo", "packages", "cpus", "memory", "limits", "disk", "clock", "time_sync", "internet",
-            "network"} <= set(found)
+    assert {"login", "system", "architecture", "hostname", "sudo", "packages", "cpus", "memory", "limits", "disk", "temp", "clock",
+            "time_sync", "time_source", "internet", "network"} <= set(found)
 
 
 def test_nothing_of_a_machine_is_run_or_reaches_the_screen_raw(outcome):
