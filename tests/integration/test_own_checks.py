@@ -82,7 +82,7 @@ AFTER = {"ansible.builtin.assert": {"that": "before == after"}, "vars": {"after"
 @pytest.mark.core
 def test_all_of_it_together(lab, run):
     of_all = {"preflight_custom_checks": CHECKS, "preflight_waivers": WAIVERS, "preflight_gather_subset": ["!all"],
-              "few": 2, "month": "March"}
+              "preflight_skip": "alike,latency", "few": 2, "month": "March"}
     whole = {"hosts": "db1,n1", "gather_facts": True, "pre_tasks": OWN, "tasks": [ROLE, AFTER, INSTALL]}
     outcome = run(lab.inventory(), whole, lab, of_all, arguments="-v")
     assert outcome.rc == 0, outcome.output
@@ -106,6 +106,7 @@ def test_all_of_it_together(lab, run):
         (None, "kept_in_one"): {"reason": "one will do", "until": None},
         ("db1", "smart"): {"reason": "none here", "until": None}, ("n1", "smart"): {"reason": "none here", "until": None},
     }
+    assert outcome.report["skipped"] == ["alike", "latency"]
     assert outcome.report["worst"] == "warn"
     assert (outcome.report["counts"]["fail"], outcome.report["waived"]) == (0, 4)
     assert [waiver["state"] for waiver in outcome.report["waivers"]] == [
@@ -121,14 +122,13 @@ def test_all_of_it_together(lab, run):
 SKIP = [*dict.fromkeys(check for looking in LOOKED_AT_BY.values() for check in looking), "role_ports", "mine"]
 
 
-@pytest.mark.core
 def test_what_is_skipped_is_not_tried_and_what_is_not_read_does_not_pass(lab, run):
     left = {
         "db1": "just a text", "n1": "{{ no_such_variable }}",  # for which Ansible itself drops it
         "dead": [{"check": "smart", "level": "warn", "detail": "seen from elsewhere", "fix": "Look."}, 5]}
     of_all = {
         "preflight_skip": SKIP, "preflight_gather_subset": ["!all", "!min", "hardware"],
-        "preflight_limits": {"command_s": 2, "read_s": 6},
+        "preflight_limits": {"command_s": 2, "read_s": 8},
         "preflight_custom_checks": [
             {"check": "mine", "expect": "`false`", "fix": "x"},
             {"check": "swap", "expect": "facts.swaptotal_mb != `-1`", "fix": "x"},
@@ -157,7 +157,7 @@ def test_what_is_skipped_is_not_tried_and_what_is_not_read_does_not_pass(lab, ru
     holds = "holds: facts.swaptotal_mb != `-1`"
     assert found == {
         ("db1", "swap"): ("ok", holds),
-        ("hung", "swap"): ("fail", f"{broken}facts.swaptotal_mb != `-1` asks for facts, but that was not read: no answer within 6 s"),
+        ("hung", "swap"): ("fail", f"{broken}facts.swaptotal_mb != `-1` asks for facts, but that was not read: no answer within 8 s"),
         **{(name, "online"): ("fail", online) for name in ("db1", "hung")},
         (None, "all_fast"): ("fail", f"{broken}!([?cpus < `2`]) asks for cpus of n1, but that machine could not be read"),
         ("dead", "smart"): ("warn", "seen from elsewhere"),
@@ -168,7 +168,6 @@ def test_what_is_skipped_is_not_tried_and_what_is_not_read_does_not_pass(lab, ru
         "db1": "ok", "n1": "fail", "dead": "fail", "hung": "ok"}
 
 
-@pytest.mark.core
 def test_the_document_with_its_variables_and_its_tasks(lab, run):
     checks, record, (keywords,), waivers = map(yaml.safe_load, re.findall(r"^```yaml\n(.*?)^```$", DOCUMENT.read_text(), re.M | re.S))
     outcome = run(lab.inventory(), {**keywords, "hosts": "db1,n1,dead"}, lab, {**checks, **waivers})
@@ -232,7 +231,6 @@ def test_one_error_tells_all_that_can_not_be_used_before_anything_is_read(run):
     assert [line[:len(beginning)] for line, beginning in zip(lines, beginnings, strict=True)] == beginnings
 
 
-@pytest.mark.core
 def test_there_is_one_judgement_for_all_machines(run):
     differs = {
         "preflight_custom_checks": [{"check": "mine", "expect": "cpus > `{{ least }}`", "fix": "x"}],

@@ -102,7 +102,8 @@ def test_what_a_machine_says_is_data(record, hostile):
     ("", ""), ("plain", "plain"), ("} alone }", "} alone }"), ("{cpus}{cpus}", "44"), ("{ cpus }", "4"),
     ("{{a: cpus}.a}", "4"), ("{ {a: {b: cpus}}.a.b }!", "4!"),
     ("{'}'}{'{'}", "}{"), ("{'it\\'s }'}", "it's }"), ("{\"cpus\"}", "4"), ("{`\"}\"`}", "}"), ("{`{\"a\": \"}`\"}`.a || 'x'}", None),
-    ("{join('', ['{', '}'])}", "{}"), ("it's {cpus} o'clock", "it's 4 o'clock"), ("awk '{'{'}print $1}'", "awk '{print $1}'"),
+    ("{join('', ['{', '}'])}", "{}"),
+    ('{ {"}": cpus}."}" }', "4"), ("it's {cpus} o'clock", "it's 4 o'clock"), ("awk '{'{'}print $1}'", "awk '{print $1}'"),
     ("{roles[0]}\n{machine}", "database\ndb1"),
 ])
 def test_braces(record, text, filled):
@@ -248,7 +249,8 @@ def test_of_all_together_what_is_not_known_does_not_pass(record):
     unread = {"check": "unread", "scope": "all", "expect": "[].time_sync != `5`"}
     found = findings(records, count, cpus, dead, read, unread, others=others)
     assert found == {
-        (None, "count"): ("fail", "this check is broken here: " + count["expect"] + " asks for address of n1, but that machine could not be read"),
+        (None, "count"): ("fail", f"this check is broken here: {count['expect']} asks for address of n1, but that machine could not be "
+                                  "read"),
         (None, "few"): ("warn", "can not be told yet: sum([].cpus) < `100` asks for cpus of db3, but that machine was not examined"),
         (None, "dead"): ("fail", "this check is broken here: !([?cpus < `2`]) asks for cpus of n1, but that machine could not be read"),
         (None, "read"): ("ok", "holds: !([?login.ok] | [?cpus < `2`])"),
