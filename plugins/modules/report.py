@@ -32,11 +32,12 @@ options:
     description:
       - The files to write there, readable by their owner only.
       - C(preflight.json) for V(json), with all that is known, in the form of docs/report.schema.json.
+      - C(preflight.html) for V(html), one page for people that fetches nothing and can be sent on.
       - C(preflight.xml) for V(xml), JUnit XML, for what shows the results of tests.
       - C(preflight.md) for V(md), Markdown, for the summary of a CI job or a comment on a merge request; it is cut to 60,000 bytes, worst first.
     type: list
     elements: str
-    choices: [json, xml, md]
+    choices: [json, html, xml, md]
     default: [json]
 extends_documentation_fragment:
   - llmgw.preflight.attributes

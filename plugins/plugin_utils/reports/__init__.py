@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from . import json, junit, markdown
+from . import html, json, junit, markdown
 
 # What can be written to preflight_report_dir, by the ending of the file's name.
-FILES = {"json": json.write, "xml": junit.write, "md": markdown.write}
+FILES = {"json": json.write, "html": html.write, "xml": junit.write, "md": markdown.write}

@@ -1,0 +1,365 @@
+from __future__ import annotations
+
+import base64
+import copy
+import hashlib
+import html.parser
+import json
+import re
+
+import pytest
+from ansible_collections.llmgw.preflight.plugins.plugin_utils import settings
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import evaluate
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports.html import clocks, fit, grid, inert, one_line, reach, rest, todo
+from browser import made_up
+
+write = FILES["html"]
+VOID = {"meta", "input"}
+NOT_CLOSED = {"p", "li", "option", "th", "td", "tr", "thead", "tbody"}
+
+
+class Page(html.parser.HTMLParser):
+    """What a browser would see of it: elements, their attributes, and texts; each text with the section that it stands in."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.attributes, self.texts, self.raw = [], [], [], {}
+        self.open, self.section = [], ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.attributes += [(tag, *attribute) for attribute in attributes]
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag in ("header", "section", "footer"):
+            self.section = dict(attributes).get("id", tag)
+        self.id = dict(attributes).get("id", "")
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        self.open.pop()
+
+    def handle_endtag(self, tag):
+        while self.open[-1] != tag:
+            assert self.open.pop() in NOT_CLOSED
+        self.open.pop()
+
+    def handle_data(self, text):
+        if self.open and self.open[-1] in ("style", "script"):
+            self.raw[self.id or self.open[-1]] = text
+        elif text.strip():
+            self.texts.append((self.section, " ".join(text.split())))
+
+    def handle_comment(self, text):
+        raise AssertionError(text)
+
+    def of(self, section):
+        return [text for its, text in self.texts if its == section]
+
+    @property
+    def policy(self):
+        at = self.attributes.index(("meta", "http-equiv", "Content-Security-Policy"))
+        return dict(part.split(" ", 1) for part in self.attributes[at + 1][2].split("; "))
+
+
+@pytest.fixture(scope="module")
+def sixty():
+    return made_up.report(60)
+
+
+def sha(text):
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+@pytest.mark.parametrize("make", [made_up.report, made_up.healthy, made_up.hostile])
+def test_nothing_is_fetched_and_only_its_own_style_and_code_are_let_in(make):
+    page = Page(write(make()))
+    assert page.policy == {
+        "default-src": "'none'", "style-src": sha(page.raw["style"]), "script-src": f"{sha(page.raw['data'])} {sha(page.raw['script'])}",
+        "base-uri": "'none'", "form-action": "'none'", "require-trusted-types-for": "'script'"}
+    assert page.tags.count("style") == 1
+    assert page.tags.count("script") == 2
+    assert not {"link", "img", "iframe", "object", "embed", "base", "foreignobject"} & set(page.tags)
+    names = {name for _tag, name, _value in page.attributes}
+    assert not names & {"src", "style", "srcset", "action", "background"}
+    assert not [name for name in names if name.startswith("on")]
+    assert all(value.startswith("#") for _tag, name, value in page.attributes if name == "href")
+    assert not re.search(r"@import|url\((?!#)", page.raw["style"])
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval|fetch|XMLHttp|import\(", page.raw["script"])
+
+
+def test_hostile_texts_stay_data():
+    report = made_up.hostile()
+    text = write(report)
+    page = Page(text)
+    harmless = copy.deepcopy(report)
+    for finding in harmless["findings"]:  # as many different ones, so that they are grouped alike
+        finding["detail"], finding["fix"] = (hashlib.sha1(finding[part].encode(errors="replace")).hexdigest() if finding[part] else ""
+                                             for part in ("detail", "fix"))
+    assert sorted(page.tags) == sorted(Page(write(harmless)).tags)
+    assert all(char.isprintable() or char in "\n\u200e" for char in text)  # the mark ends what is written from right to left
+    assert text.encode()
+    shown = [told for _section, told in page.texts]
+    for evil in ("</script><script>alert(1)</script>", "&lt;b&gt;&amp;&#60;", "a\\u202egnp.exe\\u202c\\u2066",
+                 "\\x00\\x1b]0;title\\x07\\x7f\\x9b31m\\r\\n"):
+        assert evil in shown
+    data = json.loads(page.raw["data"])
+    assert "</script><script>alert(1)</script>" in data["texts"]
+    assert len(text) < 200_000  # of texts of megabytes
+
+
+def test_data_ends_no_element_and_begins_none():
+    given = ["</script>", "<!--<script>", "&amp;", "\u2028\ud83d\ude00\\"]
+    text = inert(given)
+    assert text.isascii()
+    assert not set("<>&") & set(text)
+    assert json.loads(text) == [*given[:3], "\u2028\U0001f600\\"]
+
+
+@pytest.fixture(scope="module")
+def many():
+    return made_up.report(300)
+
+
+@pytest.mark.parametrize("filler", ["x", "\"", "\U0001f600"])
+def test_three_hundred_machines_fit_in_three_megabytes_whatever_they_say(filler, many):
+    assert len(write(many)) < 500_000
+    report = copy.deepcopy(many)
+    for number, finding in enumerate(report["findings"]):
+        finding.update(level="fail", detail=f"{number} {filler * 1000}", fix=f"{number} {filler * 1000}")
+    assert len(write(report).encode()) < 3_000_000
+
+
+def test_all_that_is_not_ok_is_there_without_code(sixty):
+    page = Page(write(sixty))
+    for finding in sixty["findings"]:
+        if finding["level"] != "ok":
+            assert finding["detail"] in page.of("waived" if finding.get("waived") else "todo")
+            assert finding.get("waived") or finding["fix"] in page.of("todo")
+    waived = [finding for finding in sixty["findings"] if finding.get("waived")]
+    assert waived
+    assert {finding["waived"]["reason"] for finding in waived} <= set(page.of("waived"))
+    assert not {"fail", "warn"} & set(Page(write(made_up.healthy())).of("todo"))
+
+
+def test_it_tells_of_itself_and_of_what_was_left_out(sixty):
+    about = " ".join(Page(write(sixty)).of("about"))
+    assert about == (
+        "About Made 2026-03-01 02:13:45+01:00 by llmgw.preflight 0.1.0 on ansible-core 2.19.3 Profile llmgw "
+        "Machines db[1-3], cp1, cp2, w1, n[01-54] Skipped checks alike "
+        "Not examined n901, n902 , since --limit leaves them out; it was only tried who reaches them")
+    lonely = {**made_up.healthy(), "about": {"at": "x", "version": "y", "ansible": "z", "profile": None},
+              "not_examined": [{"machine": "late", "why": "batch"}]}
+    lonely["machines"][1]["roles"] = []
+    assert " ".join(Page(write(lonely)).of("about")) == (
+        "About Made x by llmgw.preflight y on ansible-core z Machines db[1-3] Not examined late , since their batch has not come "
+        "Without a role db2 , so nothing is asked of their CPUs, memory, disk and ports")
+
+
+def test_waivers_with_what_became_of_them(sixty):
+    told = Page(write(sixty)).of("waived")
+    rows = told[told.index("State") + 1:]
+    assert rows == [
+        "time_sync", "n*", "the hypervisor keeps these clocks right", "2026-12-31", "used",
+        "apt_ready", "*", "the nightly upgrade is over before the install begins", "for ever", "not needed: what it is about is ok",
+        "latency", "db1", "moves to the same rack", "2026-02-01", "warn", "has run out, and holds no longer",
+        "disk", "backup*", "left over from the last install", "for ever", "warn", "matches nothing"]
+
+
+def test_what_changed():
+    report = {**made_up.healthy(), "changes": {
+        "since": "2026-02-28T22:40:00+01:00", "new": [{"machine": "db1", "check": "disk"}, {"machine": None, "check": "quorum"}],
+        "worse": [], "better": [], "fixed": [{"machine": f"db{number}", "check": "disk"} for number in (2, 3, 4)], "remains": 1}}
+    page = Page(write(report))
+    assert " ".join(page.of("changes")) == (
+        "What changed Since the report of 2026-02-28 22:40:00+01:00. 1 problem is as before. "
+        "New disk db1 quorum all together Fixed disk db[2-4]")
+    assert "Since 2026-02-28 22:40:00+01:00: 2 new, 3 fixed, 1 as before." in " ".join(page.of("header"))
+    assert not Page(write(made_up.healthy())).of("changes")
+
+
+def finding(machine, check, level, detail="d", fix="", **more):
+    return {"machine": machine, "check": check, "level": level, "detail": detail, "fix": fix, **more}
+
+
+FINDINGS = [
+    finding("a", "login", "ok"), finding("a", "disk", "warn", "10 GB", "Free space."), finding("a", "clock", "fail", "late", "Set it."),
+    finding("b", "login", "ok"), finding("b", "disk", "warn", "10 GB", "Free space."), finding("b", "clock", "ok"),
+    finding("c", "login", "ok"), finding("c", "disk", "warn", "11 GB", "Free space."),
+    finding("d", "login", "fail", "refused", "Start it."),
+    finding("e", "login", "ok"), finding("e", "disk", "fail", "1 GB", "Free space.", waived={"reason": "goes soon", "until": None}),
+    finding("e", "clock", "warn", "late", "Set it."),
+    finding(None, "quorum", "warn", "2", "Add one.")]
+REPORT = {
+    "machines": [{"machine": name, "address": f"10.0.0.{place}", "roles": ["node"]} for place, name in enumerate("abcde")],
+    "findings": FINDINGS, "changes": {"new": [{"machine": "a", "check": "disk"}, {"machine": "a", "check": "clock"}],
+                                      "worse": [{"machine": None, "check": "quorum"}]}}
+
+
+def test_most_serious_first_and_equal_problems_once():
+    told = [(job.level, job.check, job.machines, job.together, [(part.fix, [tuple(line) for line in part.lines]) for part in job.parts])
+            for job in todo.jobs(REPORT)]
+    assert told == [
+        ("fail", "login", 1, False, [("Start it.", [("d", "refused", "")])]),
+        ("fail", "clock", 1, False, [("Set it.", [("a", "late", "new")])]),
+        ("warn", "disk", 3, False, [("Free space.", [("a, b", "10 GB", "new on 1"), ("c", "11 GB", "")])]),
+        ("warn", "clock", 1, False, [("Set it.", [("e", "late", "")])]),
+        ("warn", "quorum", 0, True, [("Add one.", [("all together", "2", "worse")])])]
+    assert todo.waived(REPORT) == [
+        {"level": "fail", "check": "disk", "detail": "1 GB", "reason": "goes soon", "until": "", "who": "e"}]
+
+
+def test_the_grid_has_the_worst_machines_first_and_each_text_once():
+    made = grid.grid(REPORT)
+    assert made.checks == ["login", "disk", "clock", "quorum"]
+    assert [(row.machine, *row.cells) for row in made.rows] == [
+        ("a", "ok", "warn", "fail", ""), ("d", "fail", "unread", "unread", ""), ("b", "ok", "warn", "ok", ""), ("c", "ok", "warn", "", ""),
+        ("e", "ok", "waived", "warn", ""), ("all together", "", "", "", "warn")]
+    assert made.numbers(["e", "a"]) == [4, 0]
+    rows, texts = made.data["rows"], made.data["texts"]
+    assert len(texts) == len(set(texts))
+    name, address, roles, found = rows[4]
+    assert (name, address, roles) == ("e", "10.0.0.4", ["node"])
+    check, state, *numbers = found[1]
+    assert (made.checks[check], made.data["states"][state], *(texts[number] for number in numbers)) == (
+        "disk", "waived", "1 GB", "Free space.", "goes soon")
+    assert len(found[0]) == 3  # what is ok has no fix
+
+
+@pytest.mark.parametrize(("worst", "levels", "title"), [
+    ("ok", ["ok"], "1 machine ready"),
+    ("ok", ["ok", "ok"], "2 machines ready"),
+    ("warn", ["ok", "warn"], "2 machines ready, with 3 warnings"),
+    ("fail", ["fail"], "m0 is not ready"),
+    ("fail", ["ok", "warn", "fail"], "1 of 3 machines are not ready"),
+    ("fail", ["ok", "warn"], "2 machines, not ready together"),
+])
+def test_the_verdict(worst, levels, title):
+    machines = [{"machine": f"m{place}", "worst": level} for place, level in enumerate(levels)]
+    report = {"worst": worst, "counts": {"warn": 3}, "machines": machines}
+    assert rest.verdict(report) == title
+    shares = rest.bar(report)
+    assert sum(share.number for share in shares) == len(levels)
+    assert shares[-1].x + shares[-1].width == pytest.approx(100, abs=0.1)
+
+
+def test_who_reaches_whom_is_drawn_pair_by_pair(record):
+    def make(name, roles, *closed, **sections):
+        reached = {"tried": 3, "open": 3 - len(closed), "seconds": None, "not_open": [
+            {"machine": other, "address": other, "port": 22, "outcome": "refused"} for other in closed]}
+        return record(machine=name, roles=roles, reach=reached, stand_ins={"pid": 1, "open": [], "held": [], "not_opened": []}, **sections)
+
+    report = {**made_up.healthy(), **evaluate([
+        make("n1", ["node"], "cp1", "late", edges={"tried": 1, "open": 0, "slowest": None, "not_open": [
+            {"machine": "cp1", "port": 7443, "outcome": "timeout"}]}),
+        make("n2", ["node"]), make("cp1", ["control_plane"], login={"ok": False, "reason": "no", "cause": "denied"})]),
+        "not_examined": [{"machine": "late", "why": "limit"}]}
+    made = reach.reach(report)
+    assert made.kinds is None
+    assert [label.name for label in made.matrix.rows] == ["cp1", "n1", "n2"]
+    assert [label.name for label in made.matrix.columns] == ["cp1", "n1", "n2", "late"]
+    top, left, cell = made.matrix.top, made.matrix.left, made.matrix.cell
+    assert [(mark.kind, round((mark.x - left) / cell), round((mark.y - top) / cell)) for mark in made.matrix.marks] == [
+        ("both", 0, 1), ("ssh", 3, 1)]
+    assert made.matrix.marks[0].title == "n1 does not reach cp1 (22 (SSH): refused, 7443: no answer)"
+    assert [(y - top) / cell for y in made.matrix.unread] == [0]
+    assert made.matrix.needs.count("z") == 1  # n2 needs a port of cp1; of cp1 nothing is known
+    assert [tuple(line) for line in made.listed] == [("n1", "cp1, late", "22 (SSH)", "refused"), ("n1", "cp1", "7443", "no answer")]
+    assert (made.pairs, made.unknown, made.without) == (2, "cp1", [])
+
+
+def test_who_reaches_whom_is_drawn_by_roles_where_there_are_many():
+    report = made_up.report(80)
+    made = reach.reach(report)
+    assert made.matrix is None
+    assert made.kinds.names == ["database (3)", "control_plane (1)", "etcd_witness (1)", "control_plane + node (1)", "node (74)",
+                                "not examined (2)"]
+    assert [name for name, _numbers in made.kinds.rows] == made.kinds.names[:-1]
+    pairs = [{(call["machine"], call["peer"]) for call in report["not_reached"] if call["of"] == of} for of in ("reach", "edges")]
+    assert all(pairs)
+    for at, its in enumerate(pairs):
+        assert sum(numbers[at] for _name, row in made.kinds.rows for numbers in row) == len(its)
+    assert made.sampled["others"] == 5
+
+
+def test_nobody_to_reach_or_nothing_tried(record):
+    base = made_up.healthy()
+    assert reach.reach({**base, **evaluate([record(reach=None)])}) is None
+    two = {**base, **evaluate([record(), record(machine="b")], skip=["network"])}
+    assert reach.reach(two) is None
+    assert reach.reach({**base, **evaluate([record(), record(machine="b")])}).without == ["role_ports"]
+
+
+def test_many_lines_of_who_reaches_whom_are_folded_and_then_counted():
+    report = made_up.healthy()
+    report["not_reached"] = [{"machine": f"db{one}", "peer": f"db{other}", "port": 22, "outcome": "timeout", "of": "reach"}
+                             for one in (1, 2) for other in (1, 2, 3) if one != other]
+    assert [tuple(line) for line in reach.reach(report).listed] == [
+        ("db1", "db2", "22 (SSH)", "no answer"), ("db1, db2", "db3", "22 (SSH)", "no answer"), ("db2", "db1", "22 (SSH)", "no answer")]
+    report["not_reached"] = [{"machine": "db1", "peer": "db2", "port": port, "outcome": f"{port}", "of": "edges"} for port in range(1, 500)]
+    made = reach.reach(report)
+    assert (len(made.listed), made.more) == (400, 99)
+
+
+def clock_report(offsets, levels=None):
+    names = [f"m{place}" for place in range(len(offsets))]
+    return {"machines": [{"machine": name, "clock": offset and dict(zip(("offset_s", "error_s"), offset, strict=True))}
+                         for name, offset in zip(names, offsets, strict=True)],
+            "findings": [finding(name, "clock", level) for name, level in zip(names, levels or [], strict=False)]}
+
+
+def test_clocks_are_drawn_worst_first_with_what_is_not_known():
+    made = clocks.clocks(clock_report([(0.001, 0.01), None, (-40.0, 0.5), (3.0, 0.1)], ["ok", "fail", "fail", "warn"]))
+    assert [(line.who, line.level, line.offset, line.error) for line in made.lines] == [
+        ("m2", "fail", "-40.000 s", "± 0.500 s"), ("m3", "warn", "+3.000 s", "± 0.100 s"), ("m0", "ok", "+0.001 s", "± 0.010 s")]
+    assert made.unknown == "m1"
+    for line in made.lines:
+        assert 0 <= line.low < line.dots[0] < line.high <= 100
+        assert line.dots[0] < 50 if line.offset.startswith("-") else line.dots[0] > 50
+    assert made.lines[2].low < 50 < made.lines[2].high  # zero is within its error
+    labels = [(tick.x, tick.label) for tick in made.ticks if tick.label]
+    assert {label for _x, label in labels} >= {"0", "+10 s", "-10 s", "+100 ms", "-100 ms"}
+    assert all(other - one > 9 for (one, _label), (other, _same) in zip(sorted(labels), sorted(labels)[1:], strict=False))
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e-9, 0.5, 86400.0 * 365 * 50, 1e300])
+def test_any_offset_is_within_the_picture(offset):
+    made = clocks.clocks(clock_report([(offset, 0.001), (-offset, 0.001)]))
+    assert all(0 < x < 100 for line in made.lines for x in (line.low, line.high, *line.dots))
+    assert all(0 < tick.x < 100 for tick in made.ticks)
+    assert len(made.ticks) < 700
+
+
+def test_no_clock_and_clocks_that_are_no_figures():
+    assert clocks.clocks(clock_report([None])) is None
+    made = clocks.clocks(clock_report([(float("nan"), 1.0), (float("inf"), 1.0), (0.0, 0.1)]))
+    assert (len(made.lines), made.unknown) == (1, "m0, m1")
+
+
+def test_many_right_clocks_share_a_line():
+    made = clocks.clocks(clock_report([(9.0, 0.1), *((place / 1000, 0.05) for place in range(40))], ["fail"] + 40 * ["ok"]))
+    assert [line.who for line in made.lines] == ["m0", "40 others, all ok"]
+    assert made.lines[1].offset == "+0.000 s to +0.039 s"
+    assert len(made.lines[1].dots) > 20
+    made = clocks.clocks(clock_report([(9.0, 0.1)] * 100, 100 * ["fail"]))
+    assert (len(made.lines), made.more) == (60, 40)
+
+
+def test_what_would_fit(record):
+    small = {"disks": [{"path": "/", "mount": "/", "free_bytes": 22 * 2**30}], "memory_mb": 1000}
+    report = evaluate([record(), record(machine="db2"), record(machine="n1", roles=["node"], **small), record(machine="n2", roles=[])],
+                      needs={name: {"disk_gb": 1} for name in ("control_plane", "etcd_witness")})
+    made = fit.fit(report)
+    assert made.roles == list(settings.profile().needs)
+    assert [(row.who, *(f"{cell.fits}{'*' if cell.own else ''}" for cell in row.cells)) for row in made.rows] == [
+        ("n1", "no", "no", "fits", "no*"), ("db1, db2", "fits", "fits*", "fits", "fits"), ("n2", "fits", "fits", "fits", "fits")]
+    assert made.rows[0].cells[1].short == ("memory: 1000 MB (needs 3500)", "disk: 22 GB free on / (needs 30)")
+    assert [(move["who"], move["role"], move["verb"]) for move in made.moves] == [("n1", "node", "has")]
+    assert fit.fit({**report, "fit": {"machines": [], "moves": []}}) is None
+
+
+def test_comments_and_line_breaks_are_taken_out():
+    assert one_line("/* a */\na {\n  b: c;\n}\n// d\n\n") == "a { b: c; }"
