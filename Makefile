@@ -15,7 +15,7 @@ export ANSIBLE_COLLECTIONS_PATH := $(CURDIR)/.collections:$(THEIRS)
 
 .NOTPARALLEL: # the stages of `make test` keep their order
 .PHONY: help preflight inventory collection packages ruff mypy ansible-lint lint sanity
-.PHONY: docs unit lab integration pytest cores all-cores test test-all clean
+.PHONY: docs unit browser validator pictures lab integration pytest cores all-cores test test-all clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -56,19 +56,30 @@ docs: $(VENV)/installed ## write the pages of docs/ that are made from data
 	@$(BIN)/python tests/tools/docs.py
 
 unit: ## pytest over tests/unit; here and below ARGS go to pytest
+browser: packages validator ## pytest over tests/browser
 lab: packages ## pytest over tests/lab
 integration: packages ## pytest over tests/integration
-pytest: packages ## pytest over all of tests
-unit lab integration pytest: $(VENV)/installed-dev collection
+pytest: packages validator ## pytest over all of tests
+unit browser lab integration pytest: $(VENV)/installed-dev collection
 	@echo "== pytest"
 	@$(BIN)/python -m pytest $(if $(filter pytest,$@),,tests/$@) $(value ARGS)
 
-cores: ## unit, lab and the core set of integration, on the oldest and the newest ansible-core that can run here
-cores all-cores: $(VENV)/installed-dev collection packages
+cores: ## unit, browser, lab and the core set of integration, on the oldest and the newest ansible-core that can run here
+cores all-cores: $(VENV)/installed-dev collection packages validator
 	@$(BIN)/python tests/tools/cores.py $(if $(filter cores,$@),ends,all) $(value ARGS)
 
 packages: | $(BIN)/python
 	@$(BIN)/python tests/tools/debian.py
+
+# Checks pages of HTML. Without npm, packages has said what is missing.
+VALIDATOR := .cache/npm/node_modules/vnu-jar
+validator: packages
+	@test -d $(VALIDATOR) || ! command -v npm >/dev/null || { echo "Installing vnu-jar into .cache/npm"; \
+	  npm install --silent --no-audit --no-fund --ignore-scripts --prefix .cache/npm vnu-jar@26; }
+
+pictures: $(VENV)/installed-dev collection packages ## the pictures in docs/pictures, from a run on the lab
+	@echo "== pictures"
+	@$(BIN)/python tests/tools/pictures.py
 
 # Ansible finds a collection only in a folder of this form.
 LINK := .collections/ansible_collections/llmgw/preflight

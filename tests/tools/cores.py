@@ -2,12 +2,13 @@
 
 cores.py all [ARGUMENTS]: tests/unit and tests/integration on each series below.
 cores.py ends [ARGUMENTS]: tests/unit and what is marked `core` in tests/integration, on the oldest and the newest that can run here.
-tests/lab, which has nothing to do with Ansible, is run once, with the newest.
+tests/lab, which has nothing to do with Ansible, is run once, with the newest; tests/browser once, where this is run.
 """
 
 import contextlib
 import glob
 import os
+import platform
 import subprocess
 import sys
 import time
@@ -83,6 +84,15 @@ def run_tests(series, python, only_marked, with_lab, arguments):
     return (core, python[1], passed, failed, skipped, round(time.monotonic() - begin)), well
 
 
+def run_once(folder, arguments):
+    """The folder's line of the table, and whether all is well."""
+    print(f"== pytest of {folder}", flush=True)
+    begin = time.monotonic()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    status, passed, failed, skipped = run_pytest(sys.executable, FOLDER / "once.xml", [folder, *arguments])
+    return ("any", platform.python_version(), passed, failed, skipped, round(time.monotonic() - begin)), status in (0, 5)
+
+
 def main(which, *arguments):
     pythons = {series: find_python(versions) for series, versions in CORES.items()}
     able = [series for series in CORES if pythons[series]]
@@ -97,6 +107,9 @@ def main(which, *arguments):
             line, well = run_tests(series, pythons[series], which == "ends", newest, arguments)
             table.append(line)
             all_well &= well
+    line, well = run_once("tests/browser", arguments)
+    table.append(line)
+    all_well &= well
     print("== ansible-core")
     for core, python, *rest in table:
         print(f"{core:9}{python:8}", *(f"{cell:>8}" for cell in rest))

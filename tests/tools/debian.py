@@ -1,5 +1,6 @@
 """Installs the Debian packages that the tests need and this machine lacks; where it may not, says how to."""
 
+import contextlib
 import os
 import runpy
 import shutil
@@ -8,13 +9,23 @@ import sys
 from pathlib import Path
 
 LAB_NEEDS = Path(__file__).parents[1] / "lab" / "needs.py"
+OS_RELEASE = Path("/etc/os-release")
+PROGRAMS = {"shellcheck": "shellcheck", "java": "default-jre-headless", "npm": "npm", "chromium": "chromium"}
 
 
 def missing():
-    wanted = set() if shutil.which("shellcheck") else {"shellcheck"}
+    wanted = {package for program, package in PROGRAMS.items() if not shutil.which(program)}
+    if not is_debian():  # Ubuntu's is a snap; `playwright install --with-deps chromium` brings another
+        wanted.discard("chromium")
     if LAB_NEEDS.exists():
         wanted.update(runpy.run_path(str(LAB_NEEDS))["missing"]())
     return sorted(wanted)
+
+
+def is_debian():
+    with contextlib.suppress(OSError):
+        return "ID=debian" in OS_RELEASE.read_text().split("\n")
+    return False
 
 
 def apt_get(*arguments):
