@@ -17,6 +17,7 @@ LEVELS = {str(level): level for level in Level}
 NOT_EXAMINED = {
     "batch": "not examined yet, since their batch has not come",
     "limit": "not examined, since --limit leaves them out; only tried",
+    "peer": "not examined, since another run reads them (preflight_peers); only tried",
 }
 CHANGES = {"new": "", "worse": "", "better": "", "fixed": "",
            "uncovered": " (not looked at before)", "hidden": " (not looked at this time)"}

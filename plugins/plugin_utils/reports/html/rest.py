@@ -18,7 +18,8 @@ STATES = {
     "expired": "has run out, and holds no longer",
     "unmatched": "matches nothing",
 }
-NOT_EXAMINED = {"batch": ", since their batch has not come", "limit": ", since --limit leaves them out; it was only tried who reaches them"}
+NOT_EXAMINED = {"batch": ", since their batch has not come", "limit": ", since --limit leaves them out; it was only tried who reaches them",
+                "peer": ", since another run reads them (preflight_peers); it was only tried who reaches them"}
 CHANGES = {"new": "new", "worse": "worse", "better": "better", "fixed": "fixed",
            "uncovered": "not looked at before", "hidden": "not looked at now"}
 
