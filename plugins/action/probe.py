@@ -15,7 +15,7 @@ from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action import ActionBase
 from ansible.plugins.loader import become_loader
 from ansible.utils.display import Display
-from ansible_collections.llmgw.preflight.plugins.plugin_utils import login, settings
+from ansible_collections.llmgw.preflight.plugins.plugin_utils import login, model, settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import LOOKED_AT_BY
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks.gpu import is_asked_for
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks.network import is_loopback
@@ -82,6 +82,8 @@ class ActionModule(ActionBase):
             "machines": {"type": "list", "elements": "dict", "default": []},
             "internet_urls": {"type": "list", "elements": "str"},
             "packages": {"type": "list", "elements": "str", "default": []},
+            "paths": {"type": "list", "elements": "str", "default": []},
+            "writes": {"type": "list", "elements": "str", "default": []},
             "limits": {"type": "dict", "default": {}},
             "skip": {"type": "list", "elements": "str", "choices": SKIPPABLE, "default": []},
             "gather_subset": {"type": "list", "elements": "str", "default": []},
@@ -125,6 +127,11 @@ class ActionModule(ActionBase):
         # Entries that are several names for one thing are asked for each by itself.
         of_roles = [package for role in me["roles"] if role in needs for package in needs[role].packages]
         self._packages = list(dict.fromkeys([*arguments["packages"], *(name for entry in of_roles for name in entry.split(" | "))]))
+        # Of every role, since it is judged which would fit; writes are tried for its own roles only.
+        of_any = [path for need in needs.values() for paths in need.disk_gb for path in paths]
+        self._paths = list(dict.fromkeys(["/", *arguments["paths"], *of_any]))
+        own = model.together(needs[role] for role in me["roles"] if role in needs)
+        self._writes = list(dict.fromkeys([*arguments["writes"], *own.writes]))
         self._local = self._connection.transport == "local"
         self._skip = [*arguments["skip"], *(["sudo"] if self._local else ())]
         if plan and not is_asked_for(needs.values(), me["serves"]):
@@ -190,7 +197,7 @@ class ActionModule(ActionBase):
             result = self._execute_module(
                 module_name="llmgw.preflight.probe",
                 module_args={"machines": self._peers, "internet_urls": self._urls, "packages": self._packages, "limits": self._limits,
-                             "skip": self._skip, "gather_subset": self._subset,
+                             "paths": self._paths, "writes": self._writes, "skip": self._skip, "gather_subset": self._subset,
                              # A module that comes late must not leave what nobody calls any more.
                              "stand_ins": self._stand_ins and {**self._stand_ins, "within_s": self._left(math.inf)}},
                 task_vars=self._vars,

@@ -6,22 +6,49 @@ import os
 import threading
 import time
 
-from ansible_collections.llmgw.preflight.plugins.module_utils.reading import text_of
+from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured, read_all, text_of
 
 MOUNTINFO_MOST = 4 * 1024 * 1024  # bytes: some 40,000 mounts
+# What the kernel puts among the options of a filesystem that takes nothing any more, which since Linux 6.12 does not show elsewhere.
+BROKEN = ("emergency_ro", "shutdown")
 
 
-def disks(paths):
-    """For each path: the deepest folder of it that is there, what it is mounted from, and the bytes free to a user."""
-    points = {mount.path for mount in mounts(text_of("/proc/self/mountinfo", MOUNTINFO_MOST))}
-    found = []
-    for path in paths:
-        there = os.path.realpath(path)
-        while not os.path.isdir(there):
-            there = os.path.dirname(there)
+def disks(paths, limit_s):
+    """Of each path: what it is mounted from, which filesystem that is, the bytes free to a user, how many inodes there are and are free
+    (both 0 where they are not counted), and whether nothing can be written; or free_bytes None and the reason."""
+    mounted = mounts_by_path()
+    read, unread = read_all({path: (_reader(path, mounted), limit_s) for path in paths}, limit_s)
+    return [dict(read.get(path) or {"free_bytes": None, "reason": unread[path]}, path=path) for path in paths]
+
+
+def _reader(path, mounted):
+    def read():
+        there, mount = place(path, mounted)
         space = os.statvfs(there)
-        found.append({"path": path, "mount": mount_of(there, points), "free_bytes": space.f_bavail * space.f_frsize})
-    return found
+        return {
+            "mount": mount.path, "filesystem": mount.device, "free_bytes": space.f_bavail * space.f_frsize,
+            "inodes": space.f_files, "inodes_free": space.f_favail, "read_only": is_read_only(space, mount)}
+    return read
+
+
+def is_read_only(space, mount):
+    return bool(space.f_flag & os.ST_RDONLY) or any(option in BROKEN for option in mount.options.split(","))
+
+
+def mounts_by_path():
+    """path -> what is mounted there; of several on top of each other the uppermost."""
+    return {mount.path: mount for mount in mounts(text_of("/proc/self/mountinfo", MOUNTINFO_MOST))}
+
+
+def place(path, mounted):
+    """The deepest folder of a path that is there, and the mount that it lies on. Raises Unmeasured."""
+    path = there = os.path.realpath(path)
+    while there != "/" and not os.path.isdir(there):
+        there = os.path.dirname(there)
+    if len(mount_of(path, mounted)) > len(there) and not os.access(there, os.X_OK):
+        raise Unmeasured("something is mounted below %s, and this user may not look into that" % there)
+    point = mount_of(there, mounted)
+    return there, mounted.get(point) or Mount(point, "", "", str(os.stat(there).st_dev), "")
 
 
 # Filesystems whose other end may be gone; whoever looks at one then waits for ever.
@@ -50,17 +77,17 @@ def _look_at(path):
         pass
 
 
-Mount = collections.namedtuple("Mount", "path kind source device")
+Mount = collections.namedtuple("Mount", "path kind source device options")
 
 
 def mounts(text):
-    """Each line of proc(5) mountinfo, with its octal escapes undone; device is major:minor."""
+    """Each line of proc(5) mountinfo, with its octal escapes undone; device is major:minor, which the subvolumes of a filesystem share."""
     found = []
     for line in text.splitlines():
         head, sign, tail = line.partition(" - ")
         fields, kinds = head.split(" "), tail.split(" ")
         if len(fields) > 4 and len(kinds) > 1:
-            found.append(Mount(_plain(fields[4]), kinds[0], _plain(kinds[1]), fields[2]))
+            found.append(Mount(_plain(fields[4]), kinds[0], _plain(kinds[1]), fields[2], "".join(kinds[2:])))
     return found
 
 

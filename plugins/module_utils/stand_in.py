@@ -106,7 +106,7 @@ def _start(sockets, callers, token, me, lifetime_s):
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.alarm(max(1, int(lifetime_s)))
-        _let_go({tell}.union(one.fileno() for one in sockets.values()))
+        let_go({tell}.union(one.fileno() for one in sockets.values()))
         os.write(tell, str(os.getpid()).encode())  # not before it can be known by its name
         os.close(tell)
         serve(sockets, callers, token, me)
@@ -114,7 +114,7 @@ def _start(sockets, callers, token, me, lifetime_s):
         os._exit(0)
 
 
-def _let_go(kept):
+def let_go(kept):
     """Hold on to nothing of the login: it ends when its last file is closed."""
     os.chdir("/")
     null = os.open(os.devnull, os.O_RDWR)

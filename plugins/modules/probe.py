@@ -62,13 +62,25 @@ options:
     type: list
     elements: str
     default: []
+  paths:
+    description: Folders of which it is read how much space is free, besides C(/).
+    type: list
+    elements: str
+    default: []
+  writes:
+    description:
+      - Folders in which it is tried how long it takes until a small write is on the disk, as etcd and PostgreSQL wait for it.
+      - At most 405 writes, 1 MB together, within two seconds for each filesystem, into a file that has no name.
+    type: list
+    elements: str
+    default: []
   skip:
     description: Sections that are not read. Of the controller itself C(sudo) is never read.
     type: list
     elements: str
     choices: [system, architecture, sudo, apt, package_locks, pending, dpkg, apt_sources, candidates, mirrors,
       cpus, cpus_online, cpu_level, memory_mb, swap, gpus, confinement, disks,
-      silent_mounts, temp, locales, time_sync, time_sources, listening, firewall, internet, reach, libc, identity, names, clock]
+      silent_mounts, disk_speed, temp, locales, time_sync, time_sources, listening, firewall, internet, reach, libc, identity, names, clock]
     default: []
   gather_subset:
     description:
@@ -132,8 +144,9 @@ record:
     memory_mb: 7950
     swap: {swap_mb: 0, overcommit_memory: 0}
     confinement: {cpus: null, memory_mb: null}
-    disks: [{path: /, mount: /, free_bytes: 46523842560}]
+    disks: [{path: /, mount: /, filesystem: "8:1", free_bytes: 46523842560, inodes: 3932160, inodes_free: 3781022, read_only: false}]
     silent_mounts: []
+    disk_speed: [{path: /var/lib/etcd, mount: /, writes: 50, p99_s: 0.0012, busy: null}]
     temp: [{path: /tmp, problem: null, noexec: false, free_bytes: 46523842560},
       {path: /var/tmp, problem: null, noexec: false, free_bytes: 46523842560}]
     locales: [C.UTF-8]
@@ -166,6 +179,7 @@ from ansible_collections.llmgw.preflight.plugins.module_utils.apt_sources import
 from ansible_collections.llmgw.preflight.plugins.module_utils.candidates import candidates
 from ansible_collections.llmgw.preflight.plugins.module_utils.confinement import confinement
 from ansible_collections.llmgw.preflight.plugins.module_utils.cpu_level import cpu_level
+from ansible_collections.llmgw.preflight.plugins.module_utils.disk_speed import disk_speed
 from ansible_collections.llmgw.preflight.plugins.module_utils.disks import disks, silent_mounts
 from ansible_collections.llmgw.preflight.plugins.module_utils.dpkg import dpkg
 from ansible_collections.llmgw.preflight.plugins.module_utils.facts import facts
@@ -207,6 +221,8 @@ def main():
             ),
             internet_urls=dict(type="list", elements="str"),
             packages=dict(type="list", elements="str", default=[]),
+            paths=dict(type="list", elements="str", default=[]),
+            writes=dict(type="list", elements="str", default=[]),
             limits=dict(type="dict", default={}),
             skip=dict(type="list", elements="str", default=[]),
             gather_subset=dict(type="list", elements="str", default=[]),
@@ -220,6 +236,7 @@ def main():
     peers = [{key: peer[key] for key in ("machine", "address", "port")} for peer in module.params["machines"]]
     command_s = limits["command_s"]
     sources, configuration = once(lambda: ask_apt(command_s)), once(lambda: apt_configuration(command_s))
+    writes = [] if "disk_speed" in module.params["skip"] else module.params["writes"]
     readers = {  # section -> (reader, seconds it may take)
         "login": (system.login, command_s),
         "system": (system.system, command_s),
@@ -242,8 +259,9 @@ def main():
         "swap": (swap, command_s),
         "gpus": (lambda: gpus(command_s), 2 * command_s),
         "confinement": (confinement, command_s),
-        "disks": (lambda: disks(["/"]), command_s),
+        "disks": (lambda: disks(module.params["paths"], command_s), 2 * command_s),
         "silent_mounts": (lambda: silent_mounts(command_s), 2 * command_s),
+        "disk_speed": (disk_speed(writes, limits["sync_warn_s"]), 3 * command_s),
         "temp": (temp, command_s),
         "locales": (lambda: locales(command_s), 2 * command_s),
         "time_sync": (lambda: time_sync(command_s), 3 * command_s),

@@ -69,23 +69,29 @@ class Need:
     memory_mb: int = 0
     gpus: int = 0
     gpu_memory_mb: int = 0  # of all its GPUs together
-    disk_gb: int = 0
+    disk_gb: tuple[Mapping[str, int], ...] = ()  # of each role that needs any: path -> GB free there
     ports: tuple[int, ...] = ()
     reaches: tuple[tuple[str, int], ...] = ()  # (role, port)
     packages: tuple[str, ...] = ()  # names, or several for one thing, with " | " between them
+    writes: tuple[str, ...] = ()  # folders in which it waits until a write is on the disk
 
 
-FIGURES = ("cpus", "cpu_level", "memory_mb", "gpus", "gpu_memory_mb", "disk_gb")
+FIGURES = ("cpus", "cpu_level", "memory_mb", "gpus", "gpu_memory_mb")
 
 
 def together(needs: t.Iterable[Need]) -> Need:
-    """What several roles need of one machine: the largest of each figure, each port once, first mention first."""
+    """What several roles need of one machine: the largest of each figure, each port once, first mention first.
+
+    Of disk space all is kept: which paths share a filesystem only the machine knows.
+    """
     needs = list(needs)
     return Need(
         **{figure: max((getattr(need, figure) for need in needs), default=0) for figure in FIGURES},
+        disk_gb=tuple(paths for need in needs for paths in need.disk_gb),
         ports=tuple(dict.fromkeys(port for need in needs for port in need.ports)),
         reaches=tuple(dict.fromkeys(edge for need in needs for edge in need.reaches)),
         packages=tuple(dict.fromkeys(package for need in needs for package in need.packages)),
+        writes=tuple(dict.fromkeys(path for need in needs for path in need.writes)),
     )
 
 

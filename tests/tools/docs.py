@@ -12,9 +12,8 @@ SCHEMA = ROOT / "docs" / "profile.schema.json"
 FIGURES = {"cpus": "CPUs", "cpu_level": "level of x86-64", "memory_mb": "memory MB", "gpus": "GPUs", "gpu_memory_mb": "GPU memory MB",
            "disk_gb": "disk GB"}
 SELDOM = ("cpu_level", "gpus", "gpu_memory_mb")  # shown only where a role asks for it
-WORDS = {**FIGURES, "ports": "ports", "reaches": "who reaches whom", "packages": "packages", "systems": "systems",
-         "architectures": "architectures",
-         "internet_urls": "what must answer", "needs": "needs"}
+WORDS = {**FIGURES, "ports": "ports", "reaches": "who reaches whom", "packages": "packages", "writes": "waits for each write",
+         "systems": "systems", "architectures": "architectures", "internet_urls": "what must answer", "needs": "needs"}
 INTRO = """\
 <!-- Made by `make docs` from roles/preflight/profiles and docs/profile.schema.json. -->
 # Profiles
@@ -71,6 +70,10 @@ def ports(numbers):
     return ", ".join(map(str, numbers))
 
 
+def figure_of(given):
+    return "; ".join(f"{size} in `{path}`" for path, size in given.items()) if isinstance(given, dict) else str(given)
+
+
 def sources(source, of):
     """A line for each text that says where figures are from."""
     by_key = source if isinstance(source, dict) else {None: source} if source else {}
@@ -79,13 +82,14 @@ def sources(source, of):
 
 def section(name):
     profile = load(name)
-    roles, reaches, told = [], [], sources(profile.get("source"), "")
+    roles, reaches, waits, told = [], [], [], sources(profile.get("source"), "")
     shown = [figure for figure in FIGURES if figure not in SELDOM or any(figure in need for need in profile["needs"].values())]
     with_packages = any("packages" in need for need in profile["needs"].values())
     for role, need in profile["needs"].items():
-        figures = [str(need.get(figure, "not asked")) for figure in shown]
+        figures = [figure_of(need.get(figure, "not asked")) for figure in shown]
         roles.append((f"`{role}`", *figures, ports(need.get("ports", ())) or "none",
                       *(["; ".join(need.get("packages", ())) or "not asked"] if with_packages else [])))
+        waits += [(f"`{role}`", ", ".join(f"`{path}`" for path in need["writes"]))] if need.get("writes") else []
         reaches += [(f"`{role}`", f"`{other}`", ports(numbers)) for other, numbers in need.get("reaches", {}).items()]
         told += sources(need.get("source"), f"`{role}`")
     rest = (
@@ -96,7 +100,9 @@ def section(name):
     return "\n\n".join((
         f"## `{name}`", profile["description"],
         table(("role", *(FIGURES[figure] for figure in shown), "ports", *(["packages"] if with_packages else [])), roles),
-        table(("role", "must reach", "on"), reaches), table(("of all machines", ""), rest), "Where this is from:", "\n".join(told)))
+        table(("role", "must reach", "on"), reaches),
+        *([table(("role", "waits for each write in"), waits)] if waits else []),
+        table(("of all machines", ""), rest), "Where this is from:", "\n".join(told)))
 
 
 def profiles():

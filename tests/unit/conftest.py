@@ -37,7 +37,10 @@ HEALTHY = {
     "swap": {"swap_mb": 0, "overcommit_memory": 0},
     "gpus": {"answering": [{"name": "NVIDIA L4", "memory_mb": 23034}], "silent": []},
     "confinement": {"cpus": None, "memory_mb": None},
-    "disks": [{"path": "/", "mount": "/", "free_bytes": 40 * 2**30}],
+    "disks": [{"path": "/", "mount": "/", "filesystem": "8:1", "free_bytes": 40 * 2**30, "inodes": 4000000, "inodes_free": 3800000,
+               "read_only": False}],
+    "disk_speed": [{"path": path, "mount": "/", "writes": 50, "p99_s": 0.0012, "busy": None}
+                   for path in ("/var/lib/postgresql", "/var/lib/etcd")],
     "temp": [{"path": path, "problem": None, "noexec": False, "free_bytes": 40 * 2**30} for path in ("/tmp", "/var/tmp")],
     "locales": ["C.UTF-8"],
     "clock": {"offset_s": 0.003, "error_s": 0.008},

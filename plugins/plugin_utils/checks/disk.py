@@ -1,57 +1,136 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Is there as much disk space free on / as the roles need, and the models that the machine will serve?
+"""Is there as much disk space free as the roles need, where they need it, and as the models that the machine will serve need on /?
 
-A mount from elsewhere (NFS and the like) that does not answer is a warning, since whatever looks at it hangs.
-What an unprivileged user may use, in GiB, rounded up as df -BG does. Half of what the roles need is a warning. Short of what roles and
-models need together is always a failure.
+By filesystem: what the paths of one role need of the same one adds up, and of several roles the largest sum counts. A path that is not
+there yet lies where the nearest folder above it does. Free is what an unprivileged user may use, in GiB, rounded up as df -BG does. Half of
+what the roles need is a warning. Short of what roles and models need together is always a failure.
+
+It is a failure, too, if nothing can be written there. A warning is where less than a tenth of the inodes is free, since each file takes
+one (some filesystems do not count them), and a mount from elsewhere (NFS and the like) that does not answer, since whatever looks at it
+hangs. Of / both are asked wherever a role needs anything.
 """
 
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from ..model import GIB, Asked, Level, Unmeasured, Verdict, asked_by_models, fail, ok, section, warn
+from ..model import GIB, Asked, Level, Need, Unmeasured, Verdict, asked_by_models, fail, ok, section, warn
 
 ID = "disk"
 WORST = Level.FAIL
-FIX_UNREAD = "Run df -BG / there and see why it does not answer."
-PATH = "/"
+FIX_UNREAD = "Run df -BG there, as the user that logs in, and see what does not answer."
+ROOT = "/"
+INODES = 10  # percent
 FIX_SILENT = "Mount it again or take it away (umount -l): whatever looks at it hangs, also Ansible when it gathers facts."
+FIX_READ_ONLY = ("Mount {0} so that it can be written to (mount -o remount,rw {0}); if the kernel made it read-only, dmesg says which "
+                 "error came before.")
+FIX_INODES = ("Remove what consists of many small files (du -x --inodes {0} | sort -n shows where they are), or make the filesystem anew "
+              "with more inodes.")
+
+Disk = Mapping[str, t.Any]  # of the record
+
+
+class Room(t.NamedTuple):
+    """One filesystem, and what is needed there."""
+
+    disk: Disk
+    paths: Mapping[str, int]  # GB of each, for the role that needs most
+    models: Sequence[tuple[str, int]] = ()
 
 
 def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict:
     models = asked_by_models(record, "disk_gb")
-    of_models = sum(size for name, size in models)
-    need = asked.need.disk_gb + of_models
+    needs = [*asked.need.disk_gb, *([{ROOT: 0}] if models or not asked.need.disk_gb else ())]
     try:
-        disks = section(record, "disks", [{"path": str, "free_bytes": int}])
-        free = next((disk["free_bytes"] for disk in disks if disk["path"] == PATH), None)
-        if free is None:
-            raise Unmeasured(f"disks does not hold {PATH}")
+        disks = {disk["path"]: disk for disk in section(record, "disks", [{"path": str, "free_bytes": (int, type(None))}])}
+        rooms = _rooms(disks, needs, models)
     except Unmeasured as problem:
-        if need:
+        if models or asked.need.disk_gb:
             raise
         return ok(f"none needed (not read: {problem})")
-    have = -(-free // GIB)
-    names = ", ".join(name for name, size in models)
-    parts = f": {asked.need.disk_gb} for its roles, {of_models} for {names}" if models else ""
-    detail = f"{have} GB free on {PATH} (needs {need}{parts})"
-    silent = _silent(record)
-    if have >= need:
-        if silent:
-            return warn(f"{detail}, but a mount does not answer: {silent}", FIX_SILENT)
-        return ok(detail)
+    space = [_space(room) for room in rooms.values()]
+    if asked.need != Need() or models:
+        used = {**({_filesystem(disks[ROOT]): disks[ROOT]} if ROOT in disks else {}), **{at: room.disk for at, room in rooms.items()}}
+        rest = [verdict for disk in used.values() for verdict in (_read_only(disk), _inodes(disk)) if verdict]
+    else:
+        rest = []
+    rest += _silent(record)
+    told = "; ".join(verdict.detail for verdict in [one for one in space if one.level] or space)
+    but = f", but {'; '.join(verdict.detail for verdict in rest)}" if rest else ""
+    fixes = dict.fromkeys(verdict.fix for verdict in (*space, *rest) if verdict.fix)
+    return Verdict(max(verdict.level for verdict in (*space, *rest)), told + but, " ".join(fixes))
+
+
+def _filesystem(disk: Disk) -> str:
+    return str(disk.get("filesystem") or _where(disk))
+
+
+def _where(disk: Disk) -> str:
+    return str(disk.get("mount") or disk["path"])
+
+
+def _rooms(disks: Mapping[str, Disk], needs: Sequence[Mapping[str, int]], models: Sequence[tuple[str, int]]) -> dict[str, Room]:
+    rooms: dict[str, Room] = {}
+    for need in needs:
+        together: dict[str, Room] = {}
+        for path, size in need.items():
+            disk = disks.get(path)
+            if disk is None:
+                raise Unmeasured(f"disks does not hold {path}")
+            if disk["free_bytes"] is None:
+                raise Unmeasured(f"{path}: {disk.get('reason')}")
+            before = together.get(_filesystem(disk), Room(disk, {}))
+            together[_filesystem(disk)] = before._replace(paths={**before.paths, path: size})
+        for at, room in together.items():
+            if at not in rooms or sum(room.paths.values()) > sum(rooms[at].paths.values()):
+                rooms[at] = room
     if models:
-        return fail(detail, f"Free space on {PATH} or enlarge it, to {need} GB free, or serve {names} on another machine.")
-    fix = f"Free space on {PATH} or enlarge it, to {need} GB free (du -xh {PATH} | sort -h shows what is large)."
+        at = _filesystem(disks[ROOT])
+        rooms[at] = rooms[at]._replace(models=models)
+    return rooms
+
+
+def _space(room: Room) -> Verdict:
+    have, where, of_roles = -(-room.disk["free_bytes"] // GIB), _where(room.disk), sum(room.paths.values())
+    names, of_models = ", ".join(name for name, size in room.models), sum(size for name, size in room.models)
+    need = of_roles + of_models
+    if room.models:
+        parts = f": {of_roles} for its roles, {of_models} for {names}"
+    elif len(room.paths) > 1:
+        parts = f": {', '.join(f'{path} {size}' for path, size in room.paths.items())}"
+    else:
+        parts = "".join(f" for {path}" for path in room.paths if path != where)
+    detail = f"{have} GB free on {where} (needs {need}{parts})"
+    if have >= need:
+        return ok(detail)
+    if room.models:
+        return fail(detail, f"Free space on {where} or enlarge it, to {need} GB free, or serve {names} on another machine.")
+    fix = f"Free space on {where} or enlarge it, to {need} GB free (du -xh {where} | sort -h shows what is large)."
     return warn(detail, fix) if 2 * have >= need else fail(detail, fix)
 
 
-def _silent(record: Mapping[str, t.Any]) -> str:
-    """Mounts that do not answer; "" where there are none, or the record is older than this section."""
+def _read_only(disk: Disk) -> Verdict | None:
+    where = _where(disk)
+    return fail(f"{where} is read-only", FIX_READ_ONLY.format(where)) if disk.get("read_only") is True else None
+
+
+def _inodes(disk: Disk) -> Verdict | None:
+    try:
+        counts = section({ID: disk}, ID, {"inodes": int, "inodes_free": int})
+    except Unmeasured:  # of a record that is older than this
+        return None
+    if 100 * counts["inodes_free"] >= INODES * counts["inodes"]:
+        return None
+    percent = 100 * counts["inodes_free"] // counts["inodes"]
+    return warn(f"only {percent} % of the inodes of {_where(disk)} are free", FIX_INODES.format(_where(disk)))
+
+
+def _silent(record: Mapping[str, t.Any]) -> list[Verdict]:
+    """Of mounts that do not answer; none where the record is older than this section."""
     try:
         mounts = section(record, "silent_mounts", [{"path": str, "source": str}])
     except Unmeasured:
-        return ""
-    return ", ".join(f"{mount['path']} ({mount['source']})" for mount in mounts)
+        return []
+    told = ", ".join(f"{mount['path']} ({mount['source']})" for mount in mounts)
+    return [warn(f"a mount does not answer: {told}", FIX_SILENT)] if told else []

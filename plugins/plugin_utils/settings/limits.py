@@ -16,6 +16,8 @@ LIMITS: dict[str, float] = {
     "clock_fail_s": 5,  # and than this a failure
     "latency_warn_s": 0.01,  # a longer round trip between etcd's members is a warning
     "latency_fail_s": 0.1,  # and than this a failure
+    "sync_warn_s": 0.01,  # a small write that takes longer to be on the disk is a warning
+    "sync_fail_s": 0.1,  # and than this a failure
     "clock_s": 20,  # for narrowing down one machine's clock
     "command_s": 10,  # for each command that is run on a machine, and each disk that is looked at
     "internet_s": 10,  # for each URL: name, connection and answer
@@ -53,7 +55,7 @@ def limits(given: t.Any, name: str = "preflight_limits") -> dict[str, float]:
             problems.add(f"{name}.{key}", value, f"it must be a number, more than 0 and at most {longest} ({told}, in seconds).")
         merged[str(key)] = number
     usable = not problems
-    for kind in ("clock", "latency"):
+    for kind in ("clock", "latency", "sync"):
         if usable and merged[f"{kind}_warn_s"] > merged[f"{kind}_fail_s"]:
             problems.add(f"{name}.{kind}_warn_s", merged[f"{kind}_warn_s"], f"it must not be more than {kind}_fail_s "
                          f"({merged[f'{kind}_fail_s']:g}).")

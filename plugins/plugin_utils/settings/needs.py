@@ -15,7 +15,8 @@ from collections.abc import Mapping, Sequence
 from ..model import FIGURES, Need
 from .values import CPU_LEVELS, HIGHEST, Problems, is_list, texts, whole
 
-ROLE_KEYS = (*FIGURES, "ports", "reaches", "packages")
+ROLE_KEYS = (*FIGURES, "disk_gb", "ports", "reaches", "packages", "writes")
+PATH = re.compile(r"/[^\x00-\x1f\x7f]*")
 SYSTEM_ID = re.compile(r"[a-z0-9._-]+")
 PACKAGE = "[a-z0-9][a-z0-9+.-]+"  # a name, see deb-control(5)
 PACKAGES = re.compile(rf"{PACKAGE}( *\| *{PACKAGE})*")
@@ -58,6 +59,10 @@ def needs(given: t.Any, name: str, default: Mapping[str, Need], of_profile: bool
                 for other in value:
                     if of_profile and not _is_role(other, of_profile):
                         problems.add(f"{where}.reaches key", other, "a role id consists of letters, digits and underscores.")
+            elif key == "disk_gb":
+                changed["disk_gb"] = _disk_gb(value, f"{where}.disk_gb", of_profile, problems)
+            elif key == "writes":
+                changed["writes"] = _paths(value, f"{where}.writes", problems)
             elif key == "packages":
                 changed["packages"] = _packages(value, f"{where}.packages", problems)
             elif key == "reaches":
@@ -119,6 +124,33 @@ def _ports(given: t.Any, name: str, of_profile: bool, problems: Problems) -> tup
     return found
 
 
+def _disk_gb(given: t.Any, name: str, of_profile: bool, problems: Problems) -> tuple[Mapping[str, int], ...]:
+    """A number is of what is free on /."""
+    found: dict[str, int] = {}
+    for path, value in given.items() if isinstance(given, Mapping) else [("/", given)]:
+        size = _number(value, of_profile)
+        if not _is_path(path):
+            problems.add(f"{name} key", path, "it must be the path of a folder, from / on.")
+        elif size is None and isinstance(given, Mapping):
+            problems.add(f"{name}.{path}", value, "it must be a whole number, 0 or more.")
+        elif size is None:
+            problems.add(name, value, "it must be a whole number, 0 or more, or a mapping of paths to such numbers.")
+        elif size:
+            found[str(path)] = size
+    return (found,) if found else ()
+
+
+def _paths(given: t.Any, name: str, problems: Problems) -> tuple[str, ...]:
+    if not is_list(given) or not all(_is_path(path) for path in given):
+        problems.add(name, given, "it must be a list of paths of folders, from / on.")
+        return ()
+    return tuple(dict.fromkeys(str(path) for path in given))
+
+
+def _is_path(given: t.Any) -> bool:
+    return isinstance(given, str) and bool(PATH.fullmatch(given))
+
+
 def _packages(given: t.Any, name: str, problems: Problems) -> tuple[str, ...]:
     if not is_list(given) or not all(isinstance(entry, str) and PACKAGES.fullmatch(entry) for entry in given):
         problems.add(name, given, "it must be a list of names of packages, or of several for one thing, such as etcd-server | etcd.")
@@ -146,8 +178,9 @@ def as_given(need: Need) -> dict[str, t.Any]:
     reaches: dict[str, list[int]] = {}
     for role, port in need.reaches:
         reaches.setdefault(role, []).append(port)
-    return {**{name: getattr(need, name) for name in FIGURES}, "ports": list(need.ports), "reaches": reaches,
-            "packages": list(need.packages)}
+    paths = need.disk_gb[0] if need.disk_gb else {"/": 0}
+    return {**{name: getattr(need, name) for name in FIGURES}, "disk_gb": paths["/"] if list(paths) == ["/"] else dict(paths),
+            "ports": list(need.ports), "reaches": reaches, "packages": list(need.packages), "writes": list(need.writes)}
 
 
 def systems(given: t.Any, name: str = "preflight_systems", of_profile: bool = False) -> dict[str, tuple[str, ...]]:

@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import os
 import threading
+import types
 
+import pytest
 from ansible_collections.llmgw.preflight.plugins.module_utils import disks
+from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured
 
 MOUNTINFO = r"""22 1 8:1 / / rw - ext4 /dev/sda1 rw
 23 22 8:2 / /var/lib/postgresql rw - ext4 /dev/sdb rw
@@ -13,8 +16,8 @@ MOUNTINFO = r"""22 1 8:1 / / rw - ext4 /dev/sda1 rw
 
 def test_the_deepest_mount_that_holds_a_path():
     found = disks.mounts(MOUNTINFO)
-    assert found == [("/", "ext4", "/dev/sda1", "8:1"), ("/var/lib/postgresql", "ext4", "/dev/sdb", "8:2"),
-                     ("/mnt/with space", "nfs4", "nas:/a b", "8:3")]
+    assert found == [("/", "ext4", "/dev/sda1", "8:1", "rw"), ("/var/lib/postgresql", "ext4", "/dev/sdb", "8:2", "rw"),
+                     ("/mnt/with space", "nfs4", "nas:/a b", "8:3", "rw")]
     points = {mount.path for mount in found}
     assert disks.mount_of("/var/lib/postgresql/15/main", points) == "/var/lib/postgresql"
     assert disks.mount_of("/var/lib/postgresqlx", points) == "/"
@@ -22,11 +25,58 @@ def test_the_deepest_mount_that_holds_a_path():
 
 
 def test_a_path_that_is_not_there_yet_is_its_parents(tmp_path):
-    found = disks.disks(["/", str(tmp_path / "not" / "yet")])
+    found = disks.disks(["/", str(tmp_path / "not" / "yet"), "/proc/sys"], 10)
     space = os.statvfs(tmp_path)
-    assert [disk["path"] for disk in found] == ["/", str(tmp_path / "not" / "yet")]
+    assert [disk["path"] for disk in found] == ["/", str(tmp_path / "not" / "yet"), "/proc/sys"]
     assert found[0]["mount"] == "/"
     assert abs(found[1]["free_bytes"] - space.f_bavail * space.f_frsize) < 2**30
+    assert found[1]["inodes"] == space.f_files and found[1]["inodes_free"] <= space.f_files
+    device = os.stat(tmp_path).st_dev
+    assert found[1]["filesystem"] == f"{os.major(device)}:{os.minor(device)}" != found[2]["filesystem"]
+    assert [disk["inodes"] for disk in found[2:]] == [0]  # it does not count them
+    assert {disk["read_only"] for disk in found} == {False}
+
+
+def test_a_path_that_does_not_answer_costs_only_itself(monkeypatch):
+    stuck, statvfs = threading.Event(), os.statvfs
+    monkeypatch.setattr(disks.os, "statvfs", lambda path: stuck.wait() if path == "/tmp" else statvfs(path))
+    found = disks.disks(["/tmp", "/"], 0.5)
+    stuck.set()
+    assert found[0] == {"path": "/tmp", "free_bytes": None, "reason": "no answer within 0.5 s"}
+    assert found[1]["free_bytes"] > 0
+
+
+def test_the_folder_that_is_there_and_the_uppermost_mount(tmp_path):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to("there/not/yet")
+    lines = "".join(f"1 1 {device} / {path} rw - ext4 /dev/sd rw\n" for device, path in (
+        ("8:1", "/"), ("8:2", tmp_path), ("8:3", tmp_path)))
+    mounted = {mount.path: mount for mount in disks.mounts(lines)}
+    for path, there in (("link", "there"), ("file/below", ""), ("a/b/c", "")):
+        folder, mount = disks.place(str(tmp_path / path), mounted)
+        assert (folder, mount.device) == (str(tmp_path / there).rstrip("/"), "8:3")
+    assert disks.place("/", mounted)[1].device == "8:1"
+    assert disks.place("/", {})[1] == ("/", "", "", str(os.stat("/").st_dev), "")  # in a chroot
+
+
+def test_what_is_mounted_where_the_user_may_not_look_is_not_taken_for_what_is_above(tmp_path, monkeypatch):
+    (tmp_path / "closed").mkdir()
+    lines = f"1 1 8:1 / / rw - ext4 /dev/sda rw\n1 1 8:2 / {tmp_path}/closed/data rw - ext4 /dev/sdb rw\n"
+    mounted = {mount.path: mount for mount in disks.mounts(lines)}
+    monkeypatch.setattr(disks.os, "access", lambda path, mode: False)  # root may look everywhere
+    with pytest.raises(Unmeasured, match=f"^something is mounted below {tmp_path}/closed, and this user may not look into that$"):
+        disks.place(f"{tmp_path}/closed/data/15", mounted)
+    assert disks.place(f"{tmp_path}/closed/other", mounted)[1].device == "8:1"  # nothing is mounted there, whatever is in it
+
+
+@pytest.mark.parametrize(("flags", "options", "expected"), [
+    (0, "rw,errors=remount-ro", False), (os.ST_RDONLY, "ro", True), (os.ST_RDONLY | os.ST_NOEXEC, "rw", True),
+    (0, "rw,emergency_ro,errors=remount-ro", True), (0, "rw,shutdown", True),
+])
+def test_read_only(flags, options, expected):
+    space = types.SimpleNamespace(f_flag=flags)
+    assert disks.is_read_only(space, disks.Mount("/", "ext4", "/dev/sda", "8:1", options)) is expected
 
 
 def test_a_mount_that_does_not_answer_is_named_and_others_are_let_be(monkeypatch):

@@ -23,14 +23,17 @@ BASE = {
     "architectures": ["x86_64"],
     "internet_urls": ["http://deb.debian.org/"],
     "needs": {
-        "web": {"cpus": 2, "memory_mb": 900, "disk_gb": 5, "ports": [80, 443], "reaches": {"web": [80], "store": [5432]},
-                "packages": ["nginx", "libssl3t64 | libssl3"], "source": {"cpus": "the maker"}},
+        "web": {"cpus": 2, "memory_mb": 900, "disk_gb": {"/srv": 5, "/var/log": 1}, "ports": [80, 443],
+                "reaches": {"web": [80], "store": [5432]}, "packages": ["nginx", "libssl3t64 | libssl3"], "writes": ["/srv"],
+                "source": {"cpus": "the maker"}},
         "store": {"ports": [5432], "source": "the maker"},
     },
 }
 KEYS = "description, source, needs, systems, architectures, internet_urls"
-ROLE = "cpus, cpu_level, memory_mb, gpus, gpu_memory_mb, disk_gb, ports, reaches, packages"
+ROLE = "cpus, cpu_level, memory_mb, gpus, gpu_memory_mb, disk_gb, ports, reaches, packages, writes"
 FIGURE = "it must be a whole number, 0 or more."
+SPACE = "it must be a whole number, 0 or more, or a mapping of paths to such numbers."
+PATHS = "it must be a list of paths of folders, from / on."
 PORTS = "it must be a list of port numbers from 1 to 65535."
 PACKAGES = "it must be a list of names of packages, or of several for one thing, such as etcd-server | etcd."
 VERSIONS = 'it must be a list of versions in quotes, such as ["24.04"].'
@@ -131,6 +134,11 @@ def test_the_schema_is_one():
     (("needs", "web", "cpus"), "2", f"needs.web.cpus is '2': {FIGURE}"),
     (("needs", "web", "cpus"), True, f"needs.web.cpus is True: {FIGURE}"),
     (("needs", "web", "memory_mb"), 0.5, f"needs.web.memory_mb is 0.5: {FIGURE}"),
+    (("needs", "web", "disk_gb"), "5", f"needs.web.disk_gb is '5': {SPACE}"),
+    (("needs", "web", "disk_gb", "/srv"), -1, f"needs.web.disk_gb./srv is -1: {FIGURE}"),
+    (("needs", "web", "disk_gb", "srv"), 1, "needs.web.disk_gb key is 'srv': it must be the path of a folder, from / on."),
+    (("needs", "web", "writes"), "/srv", f"needs.web.writes is '/srv': {PATHS}"),
+    (("needs", "web", "writes", 0), "/srv\n", f"needs.web.writes is ['/srv\\n']: {PATHS}"),
     (("needs", "web", "ports"), [80, 65536], f"needs.web.ports is [80, 65536]: {PORTS}"),
     (("needs", "web", "ports"), ["80"], f"needs.web.ports is ['80']: {PORTS}"),
     (("needs", "web", "reaches"), [80], "needs.web.reaches is [80]: it must be a mapping of role ids to lists of their ports."),
@@ -179,7 +187,8 @@ def places(content, path=()):
 
 ODD = [KeyError, None, True, 0, 1, 2.0, -1, 1.5, 65535, 65536, 10**30, float("inf"), "", " ", "5", "x", "a b", "x\n", "{{ 7 * 6 }}",
        datetime.date(2026, 1, 1), b"x", [], [None], ["x"], [" "], [80], [80.0], ["80"], [0], {}, {"x": "y"}, {"x": 1}, {"web": [80]},
-       {"cpus": "x"}, {"web": {}}, "a|b", "a1 |b2|c3", "a1 | | b2", "a1 | b2\n", "g++", ["g++ | libx-y.2"], ["a"], ["a1\n"]]
+       {"cpus": "x"}, {"web": {}}, "a|b", "a1 |b2|c3", "a1 | | b2", "a1 | b2\n", "g++", ["g++ | libx-y.2"], ["a"], ["a1\n"],
+       "/", "/x y/é", "/x\n", "/x\x7f", ["/"], {"/": 1}, {"/x": 1.0, "/y/": 0}, {"/x": -1}, {"/x\n": 1}, {"": 1}]
 ODD_KEYS = ["surplus", "", "Web", "größe", "web\n", "1", "web-1", "cpus", "source"]
 ODD_URLS = ["http://a", "https://a/", "HTTP://a/", "ftp://a/", "a", "//a/", "http://", "http:///x", "http://:80/", "http://a:80", "http://a:/",
             "http://a:0/", "http://a:65535/", "http://a:65536/", "http://a:x/", "http://a b/", "http://a/ b", "http://a/\n", " http://a/",

@@ -3,7 +3,7 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from ansible_collections.llmgw.preflight.plugins.plugin_utils import settings
+from ansible_collections.llmgw.preflight.plugins.plugin_utils import model, settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Need
 
 
@@ -39,10 +39,24 @@ def test_defaults():
 
 def test_what_is_given_is_put_over_the_defaults():
     changed = needs({"database": {"disk_gb": "100"}, "cache": {"ports": [6379]}})
-    assert changed["database"] == dataclasses.replace(settings.profile().needs["database"], disk_gb=100)
+    assert changed["database"] == dataclasses.replace(settings.profile().needs["database"], disk_gb=({"/": 100},))
     assert changed["cache"] == Need(ports=(6379,))
     assert changed["node"] == settings.profile().needs["node"]
     assert settings.limits({"clock_warn_s": "0.5"}) == {**settings.LIMITS, "clock_warn_s": 0.5}
+
+
+def test_disk_space_is_a_number_of_the_root_or_a_mapping_of_paths():
+    paths = {"/var/lib/x": 25, "/var/log": 5}
+    found = needs({"node": {"disk_gb": paths}, "cache": {"disk_gb": "7", "writes": ["/srv", "/srv"]}, "web": {"disk_gb": {"/": 0}},
+                   "database": {"disk_gb": 0, "writes": []}})
+    assert {role: need.disk_gb for role, need in found.items()} == {
+        "control_plane": ({"/": 15},), "database": (), "etcd_witness": ({"/": 5},), "node": (paths,), "cache": ({"/": 7},), "web": ()}
+    assert {role: settings.as_given(need)["disk_gb"] for role, need in found.items()} == {
+        "control_plane": 15, "database": 0, "etcd_witness": 5, "node": paths, "cache": 7, "web": 0}
+    assert (found["cache"].writes, found["database"].writes, found["etcd_witness"].writes) == (("/srv",), (), ("/var/lib/etcd",))
+    together = model.together(found[role] for role in ("node", "cache", "etcd_witness"))
+    assert (together.disk_gb, together.writes) == ((paths, {"/": 7}, {"/": 5}), ("/srv", "/var/lib/etcd"))
+    assert {role: settings.needs({role: settings.as_given(need)}, "x", found)[role] for role, need in found.items()} == found
 
 
 def test_what_is_given_is_kept_whole():
@@ -73,9 +87,12 @@ def test_addresses(given):
 
 
 FIGURE = "it must be a whole number, 0 or more."
+SPACE = "it must be a whole number, 0 or more, or a mapping of paths to such numbers."
+PATH = "it must be the path of a folder, from / on."
+PATHS = "it must be a list of paths of folders, from / on."
 PORTS = "it must be a list of port numbers from 1 to 65535."
 MODEL = "each model needs a name and memory_mb, may have cpu_level, gpu_memory_mb, disk_gb, all whole numbers, and has nothing else."
-ROLE = "cpus, cpu_level, memory_mb, gpus, gpu_memory_mb, disk_gb, ports, reaches, packages"
+ROLE = "cpus, cpu_level, memory_mb, gpus, gpu_memory_mb, disk_gb, ports, reaches, packages, writes"
 LEVELS = "the highest level of x86-64 is 4."
 PACKAGES = "it must be a list of names of packages, or of several for one thing, such as etcd-server | etcd."
 VERSIONS = 'it must be a list of versions in quotes, such as ["24.04"].'
@@ -86,12 +103,16 @@ ADDRESS = "it must be a host name or an IP address, without a port."
 
 @pytest.mark.parametrize(("check", "given", "message"), [
     (needs, 5, "preflight_needs is 5: it must be a mapping of role ids to what each needs."),
-    (needs, {"node": 5},
-     f"preflight_needs.node is 5: it must be a mapping with some of {ROLE}."),
-    (needs, {"node": {"disk_gb": -1}}, f"preflight_needs.node.disk_gb is -1: {FIGURE}"),
-    (needs, {"node": {"disk_gb": True}}, f"preflight_needs.node.disk_gb is True: {FIGURE}"),
-    (needs, {"node": {"disk_gb": 1.5}}, f"preflight_needs.node.disk_gb is 1.5: {FIGURE}"),
-    (needs, {"node": {"disk_gb": "x" * 99}}, f"preflight_needs.node.disk_gb is '{'x' * 76}...: {FIGURE}"),
+    (needs, {"node": 5}, f"preflight_needs.node is 5: it must be a mapping with some of {ROLE}."),
+    (needs, {"node": {"disk_gb": -1}}, f"preflight_needs.node.disk_gb is -1: {SPACE}"),
+    (needs, {"node": {"disk_gb": True}}, f"preflight_needs.node.disk_gb is True: {SPACE}"),
+    (needs, {"node": {"disk_gb": 1.5}}, f"preflight_needs.node.disk_gb is 1.5: {SPACE}"),
+    (needs, {"node": {"disk_gb": "x" * 99}}, f"preflight_needs.node.disk_gb is '{'x' * 76}...: {SPACE}"),
+    (needs, {"node": {"disk_gb": {"/var": "x", "srv": 1, 5: 1}}},
+     f"preflight_needs.node.disk_gb./var is 'x': {FIGURE}\npreflight_needs.node.disk_gb key is 'srv': {PATH}\n"
+     f"preflight_needs.node.disk_gb key is 5: {PATH}"),
+    (needs, {"node": {"writes": "/srv"}}, f"preflight_needs.node.writes is '/srv': {PATHS}"),
+    (needs, {"node": {"writes": ["/srv", "lib"]}}, f"preflight_needs.node.writes is ['/srv', 'lib']: {PATHS}"),
     (needs, {"node": {"ports": [0]}}, f"preflight_needs.node.ports is [0]: {PORTS}"),
     (needs, {"node": {"ports": 80}}, f"preflight_needs.node.ports is 80: {PORTS}"),
     (needs, {"node": {"disk": 5}},

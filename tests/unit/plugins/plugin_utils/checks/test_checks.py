@@ -10,13 +10,13 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Findi
 
 HERE = Path(__file__).parent
 ORDER = ("login", "system", "architecture", "hostname", "sudo", "packages", "apt_ready", "cpus", "cpu", "memory", "gpu", "limits", "disk",
-         "temp", "locale", "clock", "time_sync", "time_source", "ports", "firewall", "internet", "mirrors", "network")
+         "disk_speed", "temp", "locale", "clock", "time_sync", "time_source", "ports", "firewall", "internet", "mirrors", "network")
 BETWEEN = ("role_ports", "names", "identity", "clocks", "quorum", "alike", "latency")
 # check -> the section of the record that it judges
 SECTIONS = {"system": "system", "architecture": "architecture", "sudo": "sudo", "packages": "apt",
-            "apt_ready": "dpkg", "cpus": "cpus", "memory": "memory_mb", "limits": "confinement", "disk": "disks",
-            "hostname": "identity", "cpu": "cpu_level", "gpu": "gpus", "temp": "temp", "locale": "locales", "time_source": "time_sources",
-            "clock": "clock", "time_sync": "time_sync", "ports": "listening", "firewall": "firewall",
+            "hostname": "identity", "apt_ready": "dpkg", "cpus": "cpus", "cpu": "cpu_level", "memory": "memory_mb", "gpu": "gpus",
+            "limits": "confinement", "disk": "disks", "disk_speed": "disk_speed", "temp": "temp", "locale": "locales", "clock": "clock",
+            "time_sync": "time_sync", "time_source": "time_sources", "ports": "listening", "firewall": "firewall",
             "internet": "internet", "mirrors": "mirrors", "network": "reach"}
 # The same of those between machines, but for clocks, where the check clock says what could not be read, and quorum, which reads nothing.
 SECTIONS_BETWEEN = {"names": "names", "identity": "identity", "alike": "libc", "latency": "edges"}
@@ -38,8 +38,8 @@ def test_a_healthy_machine_is_ok_in_every_check_and_in_order(record, everything)
 
 
 def test_what_nobody_asks_for_is_no_finding(record, asked):
-    without = {"cpu", "gpu", "locale", "firewall", "ports"}
-    assert list(levels(checks.judge(record(serves=[]), asked()))) == [check for check in ORDER if check not in without]
+    without = {"cpu", "gpu", "disk_speed", "locale", "firewall"}
+    assert list(levels(checks.judge(record(serves=[]), asked()))) == [check for check in ORDER if check not in {*without, "ports"}]
 
 
 def test_healthy_machines_are_ok_in_every_check_between_them_and_in_order(group):
