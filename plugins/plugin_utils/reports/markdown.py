@@ -68,8 +68,6 @@ def write(report: Report, most: int = MOST) -> str:
         while part.taken < len(part.lines) and (size := _size(part.lines[part.taken][0]) + 1) <= room:
             room -= size
             part.taken += 1
-        if not part.taken:
-            room += _size(str(part))
     left = sum(part.left for part in parts if not part.summary)
     body = "".join(str(part) for part in parts if part.taken)
     return f"{head}{_cut(most, left) if left else ''}{body}{made_by}"

@@ -122,6 +122,7 @@ def test_a_folder_that_will_not_do_is_told_after_the_report(run, report, tmp_pat
     result = run(report(cpus=1), dir=str(folder))
     assert result["msg"].startswith(f"The report could not be written to {folder}")
     assert "preflight_report_dir" in result["msg"]
+    assert bool(result["warned"]) == (kind in ("no place for it", "no name", "a long name"))  # nor can it be seen what is there
     assert "1 usable (needs 2)" in result["said"]
     assert (tmp_path / "file").read_text() == "kept"
     assert list(tmp_path.rglob(".preflight*")) == []
@@ -242,6 +243,12 @@ def test_where_nothing_can_be_kept_it_is_compared_with_the_batch_before(batch, m
     batch("a b", play="p0")
     assert batch("a!", "b") == {"new": ["a"]}
     assert batch("a! b!") == {"uncovered": ["b"]}
+
+
+def test_without_batches_nothing_is_kept(tmp_path):
+    files.write_whole(tmp_path / "preflight.json", "{}")
+    assert earlier.to_compare(tmp_path, PLAY, waiting=False) == tmp_path / "preflight.json"
+    assert kept(tmp_path) == []
 
 
 @pytest.mark.parametrize("play", [None, 5, "../../x", "", "a/b", "a\n"])

@@ -156,6 +156,7 @@ def test_the_title(parts, title):
     ("in use: 5432 by user root on 0.0.0.0, ::; 8008", "in use: 5432 by user root on `0.0.0.0`, ::; 8008"),
     ("Check ansible_host and ansible_port, then go on.", "Check `ansible_host` and `ansible_port`, then go on."),
     ("Run with --ask-become-pass, or ask (ps -fp shows it).", "Run with `--ask-become-pass`, or ask (`ps -fp` shows it)."),
+    ("See it (here, -x is, df -h not).", "See it (here, `-x` is, df `-h` not)."),
     ("took 1,024.5 s; 3.029 s don't well-known \"quoted\"", "took 1,024.5 s; 3.029 s don't well-known \"quoted\""),
     ("machine-id 1b9449f6 defaced 1234567", "machine-id `1b9449f6 defaced 1234567`"),
     ("says `x` and ``y``", "says `` `x` `` and ``` ``y`` ```"),
@@ -251,6 +252,9 @@ def test_what_is_left_out_is_counted_worst_first():
     shown, left = found["Fail"]
     assert shown and left and shown + left == 9
     assert "Warn" not in found
+    alike = [finding(f"m{at}", check, "fail", "the same " * 5) for at in range(50) for check in ("cpus", "disk", "memory")]
+    cut = markdown.write({**report, "findings": alike}, 500)
+    assert re.findall(r"m\[0-49\]|\d+ problems are left out", cut) == ["100 problems are left out", "m[0-49]"]
 
 
 def test_what_is_alike_is_told_together_and_each_can_be_unfolded():
