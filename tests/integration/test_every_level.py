@@ -20,6 +20,7 @@ HOLD = ("import fcntl, time; file = open('/var/lib/apt/lists/lock', 'w'); fcntl.
         "print('held', flush=True); time.sleep(999)")
 CPU = "processor\t: 0\nflags\t\t: cmov cx8 fpu fxsr mmx syscall sse sse2 {}\n\nprocessor\t: 1\n".format
 V1, V2 = ({"cpuinfo": CPU(flags)} for flags in ("", "cx16 lahf_lm popcnt pni sse4_1 sse4_2 ssse3"))
+ALONE = {**V2, "stat": "cpu  0 0 0 0 0 0 0 0\n", "diskstats": "\n"}  # nothing else is at work, however busy the box is
 # What a driver leaves of itself, and a program that answers for it.
 PCI = ["sh", "-ec", "cd /sys/bus/pci/devices; mount -t tmpfs gpu .; cd .; mkdir 0000:01:00.0; cd 0000:01:00.0; "
        "echo 0x030200 > class; echo 0x10de > vendor"]
@@ -31,9 +32,11 @@ SPEC = {
     "hosts": [
         {"name": "control1", "groups": ["control_plane"], "cgroup": {"memory.max": "4294967296\n"}, "files": UFW},
         {"name": "db1", "groups": ["database"], "mem_mb": 3000, "disk_gb": 20, "disk_free_gb": 12.5,
-         "listen": [{"port": 5432, "name": "postgres"}, "127.0.0.1:8008"], "files": NO_LOCALES},
+         "listen": [{"port": 5432, "name": "postgres"}, "127.0.0.1:8008"], "files": NO_LOCALES,
+         "sync_ms": 300, "proc": ALONE},
         {"name": "witness1", "groups": ["etcd_witness"], "vars": {"preflight_roles": ["etcd_witness", "huge"]},
-         "listen": [{"port": 123, "udp": True, "name": "ntpd"}, {"port": 124, "udp": True, "name": "systemd-timesyncd"}]},
+         "listen": [{"port": 123, "udp": True, "name": "ntpd"}, {"port": 124, "udp": True, "name": "systemd-timesyncd"}],
+         "sync_ms": 30, "proc": ALONE},
         {"name": "node1", "groups": ["node"], "cpus": 1, "disk_gb": 20, "disk_free_gb": 11.5, "sudo": "password",
          "clock_offset_s": 3, "ntp": False, "tmp_noexec": True},
         {"name": "node2", "groups": ["node"], "mem_mb": 8000,
@@ -58,7 +61,8 @@ def test_the_whole_report(make_lab, play):
     with subprocess.Popen(lab.exec_command("db1", ["python3", "-c", HOLD]), stdout=subprocess.PIPE) as apt:
         assert apt.stdout.readline() == b"held\n"
         outcome = play(inventory, lab, variables={
-            "preflight_needs": {"huge": {"cpus": 64, "ports": [5432]}, "node": {"gpus": 1}}, "preflight_limits": {"reach_s": 4}})
+            "preflight_needs": {"huge": {"cpus": 64, "ports": [5432]}, "node": {"gpus": 1}, "control_plane": {"writes": ["/srv"]}},
+            "preflight_limits": {"reach_s": 4}})
         apt.kill()
     assert outcome.rc == 2
     found = json.loads(re.sub(r"process \d+", "process #", json.dumps(outcome.steady())))
@@ -66,7 +70,7 @@ def test_the_whole_report(make_lab, play):
     assert found == expected
     reached = {(finding["check"], finding["level"]) for finding in expected["findings"]}
     checks = {check for check, level in reached}
-    assert len(checks) == 29
+    assert len(checks) == 30
     assert {(check, level) for check in checks - BETWEEN for level in ("ok", "warn", "fail")} - reached == NEVER
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-LIMITS = ("clock_warn_s, clock_fail_s, latency_warn_s, latency_fail_s, clock_s, command_s, internet_s, reach_s, stand_in_s, read_s, "
-          "machine_s, all_pairs")
+LIMITS = ("clock_warn_s, clock_fail_s, latency_warn_s, latency_fail_s, sync_warn_s, sync_fail_s, clock_s, command_s, internet_s, reach_s, "
+          "stand_in_s, read_s, machine_s, stale_s, all_pairs")
 ROLES = "control_plane, database, etcd_witness, node"
 CASES = {
     "type": ({"preflight_needs": 5}, "preflight_needs is 5: it must be a mapping of role ids to what each needs."),
     "negative": ({"preflight_needs": {"node": {"disk_gb": -20}}},
-                 "preflight_needs.node.disk_gb is -20: it must be a whole number, 0 or more."),
+                 "preflight_needs.node.disk_gb is -20: it must be a whole number, 0 or more, or a mapping of paths to such numbers."),
     "need": ({"preflight_needs": {"node": {"disk": 20}}},
              "preflight_needs.node key is 'disk': the known ones are cpus, cpu_level, "
-             "memory_mb, gpus, gpu_memory_mb, disk_gb, ports, reaches, packages."),
+             "memory_mb, gpus, gpu_memory_mb, disk_gb, ports, reaches, packages, writes."),
     "limit": ({"preflight_limits": {"clock": 2}}, f"preflight_limits key is 'clock': the known ones are {LIMITS}."),
     "role": ({"preflight_roles": ["databse"]}, f"preflight_roles is 'databse': the known role ids are {ROLES}. (localhost)"),
     "version": ({"preflight_systems": {"ubuntu": [22.04]}},

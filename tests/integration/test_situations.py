@@ -63,11 +63,44 @@ PCI = ("cd /sys/bus/pci/devices; mount -t tmpfs gpu .; cd .; mkdir 0000:01:00.0;
 MODEL = {"name": "big", "memory_mb": 100, "gpu_memory_mb": 24000, "disk_gb": 10}
 NEEDS_GPU = "needs 1 with 24000 MB: 0 for its roles, 24000 for big"
 
+# A machine that says that it does nothing else, however busy the box is, and one that says the opposite.
+ALONE = {"proc": {"stat": "cpu  0 0 0 0 0 0 0 0\n", "diskstats": "\n"}}
+BUSY = {**ALONE, "background": ["python3", "-c", (
+    "import os, time\nfile = os.open('/proc/stat', os.O_WRONLY)\nfor ticks in range(10 ** 6):\n"
+    "    os.pwrite(file, b'cpu  %09d 0 0 0 0 0 0 0\\n' % ticks, 0)\n    time.sleep(0.01)")]}
+LOG = {"preflight_roles": ["log"]}  # a role that waits for its writes in /var/lib/etcd
+WRITE = r"a small write to /var/lib/etcd is on the disk within {} \(10 ms is allowed\)"
+
 # name -> (what is done to the machine, check -> (level, the whole detail as a pattern))
 ROWS = {
     # A#48312, A#25046, A#82661: whoever looks at a dead NFS mount hangs
     "dead mount": ({"hang_mount": "/nfs"}, {
         "disk": ("warn", r"60 GB free on / \(needs 20\), but a mount does not answer: /nfs \(.+\)")}),
+    # RedHatSatellite/satellite-clone#286: what is needed elsewhere is no matter of /
+    "its own mount": ({"mounts": {"/var": 18}, "vars": {"preflight_roles": ["store"]}}, {
+        "disk": ("warn", r"18 GB free on /var \(needs 30: /var/lib/store 25, /var/log 5\)")}),
+    # gravitational/teleport#67444: the path is not there yet, and what it will lie on is
+    "a mount above a path": ({"mounts": {"/data": 4}, "vars": {"preflight_roles": ["archive", "store"]}}, {
+        "disk": ("fail", r"4 GB free on /data \(needs 10 for /data/not/yet\)")}),
+    "a read-only mount": ({"mounts": {"/data": {"gb": 50, "ro": True}}, "vars": {"preflight_roles": ["archive"]}}, {
+        "disk": ("fail", r"50 GB free on /data \(needs 10 for /data/not/yet\), but /data is read-only")}),
+    "hardly an inode": ({"mounts": {"/data": {"gb": 50, "free_inodes": 9}}, "vars": {"preflight_roles": ["archive"]}}, {
+        "disk": ("warn", r"50 GB free on /data \(needs 10 for /data/not/yet\), but only 9 % of the inodes of /data are free")}),
+    "a fast disk": ({"vars": LOG, **ALONE}, {"disk_speed": ("ok", WRITE.format(r"\d\.\d ms"))}),
+    "a slow disk": ({"vars": LOG, "sync_ms": 30, **ALONE}, {"disk_speed": ("warn", WRITE.format(r"\d\d\.\d ms"))}),
+    "a slower disk": ({"vars": LOG, "sync_ms": 300, **ALONE}, {"disk_speed": ("fail", WRITE.format(r"\d{3}\.\d ms"))}),
+    "a disk that never answers": ({"vars": LOG, "sync_ms": 999000, **ALONE}, {"disk_speed": ("fail", WRITE.format(r"\d{4,5}\.\d ms"))}),
+    "a busy machine": ({"vars": LOG, "sync_ms": 300, **BUSY}, {
+        "disk_speed": ("ok", r"could not be told of /var/lib/etcd: its CPUs were busy with something else, and a small write took "
+                             r"\d{3}\.\d ms meanwhile \(10 ms is allowed\)")}),
+    "a disk of its own": ({"vars": LOG, "mounts": {"/var/lib/etcd": 9}, **ALONE}, {
+        "disk_speed": ("warn", r"could not be tried on /var/lib/etcd: this user may not write to it")}),
+    "a disk of its own and root": ({"vars": {**LOG, **ROOT["vars"]}, "sshd": ROOT["sshd"], "files": ROOTS_KEY,
+                                    "mounts": {"/var/lib/etcd": 9}, **ALONE}, {"disk_speed": ("ok", WRITE.format(r"\d\.\d ms"))}),
+    "a full disk": ({"vars": LOG, "mounts": {"/var": {"gb": 2, "free_gb": 0.05}}, **ALONE}, {
+        "disk_speed": ("warn", r"could not be tried on /var/lib/etcd: only \d\d MB are free")}),
+    "a disk that may not be written to": ({"vars": LOG, "mounts": {"/var/lib/etcd": {"gb": 9, "ro": True}}, **ALONE}, {
+        "disk_speed": ("fail", r"/var/lib/etcd can not be written to: it is mounted read-only")}),
     # A#51504, lxc/lxcfs#181
     # FootprintAI/Containarium#1019
     "a quota of CPU": ({"cgroup": {"cpu.max": "150000 100000\n"}}, {
@@ -270,7 +303,9 @@ def outcome(make_lab, play):
     background = {short: ROWS[name][0]["background"] for short, name in names.items() if "background" in ROWS[name][0]}
     lab = make_lab({"defaults": {"groups": ["node"], "cpus": 2}, "hosts": [
         {"name": short, **{key: value for key, value in ROWS[name][0].items() if key != "background"}} for short, name in names.items()]})
-    variables = {"preflight_limits": {"internet_s": 6, "read_s": 40}, "preflight_needs": {"proxy": {"ports": [443]}}}
+    variables = {"preflight_limits": {"internet_s": 6, "read_s": 40}, "preflight_needs": {
+        "proxy": {"ports": [443]}, "log": {"writes": ["/var/lib/etcd"]}, "archive": {"disk_gb": {"/data/not/yet": 10}},
+        "store": {"disk_gb": {"/var/lib/store": 25, "/var/log": 5}}}}
     with contextlib.ExitStack() as stack:
         for short, command in background.items():
             process = stack.enter_context(subprocess.Popen(lab.exec_command(short, command)))

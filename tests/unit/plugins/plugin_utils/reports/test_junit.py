@@ -162,9 +162,11 @@ def test_each_machine_and_each_finding_is_there(reports):
         assert told == {**worst, **dict.fromkeys(untold, 2)}
 
 
-def test_all_outcomes_come_from_a_real_run(every_level):
+def test_a_real_run_has_all_outcomes(every_level):
     told = Counter(outcome(case) for case in read(junit.write(every_level)).values())
-    assert told == {"Passed": 98, "Warned": 12, "Failure": 13}
+    counts = every_level["counts"]
+    assert told == {"Passed": counts["ok"], "Warned": counts["warn"], "Failure": counts["fail"]}
+    assert all(counts.values())
 
 
 def test_what_xml_can_not_hold_is_shown(evil):
