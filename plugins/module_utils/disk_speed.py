@@ -87,7 +87,7 @@ def _finished(found, load):
     if "mount" not in found:
         return dict(found, reason="no answer within %g s" % STUCK_S)
     # No processor is ever that busy.
-    return dict(found, writes=1, p99_s=round(time.monotonic() - begun, 1), busy=BUSY_DISK if load.seen(1, 0) == BUSY_DISK else None)
+    return dict(found, writes=1, p99_s=round(time.monotonic() - begun, 1), busy=BUSY_DISK if load.seen(1) == BUSY_DISK else None)
 
 
 def try_all(paths, allowed_s, tell):
@@ -138,12 +138,11 @@ def time_writes(descriptor, allowed_s):
     waited = cpu_wait()
 
     def write():
-        """Seconds until a write was on the disk, and for how many of them this process waited for a processor."""
+        """Seconds until a write was on the disk, but for those in which this process waited for a processor."""
         before, begun = waited(), time.monotonic()
         os.write(descriptor, BLOCK)
         os.fdatasync(descriptor)
-        ended = time.monotonic()
-        return ended - begun, min(ended - begun, waited() - before)
+        return max(0.0, time.monotonic() - begun - (waited() - before))
 
     return rounds(write, allowed_s)
 
@@ -156,18 +155,16 @@ def rounds(write, allowed_s):
             write()
     found = []
     while True:
-        load, times, waits, until = Load(), [], 0, time.monotonic() + ROUND_S
+        load, times, until = Load(), [], time.monotonic() + ROUND_S
         while len(times) < ROUND and (not times or time.monotonic() < until):
-            took, wait = write()
-            times.append(took - wait)
-            waits += wait
+            times.append(write())
             if len(times) == ENOUGH and max(times) <= allowed_s / 2:
                 break
         p99_s = sorted(times)[-min(2, len(times))]
         last = p99_s <= allowed_s or len(found) + 1 == ROUNDS or time.monotonic() > begun + WHOLE_S - ROUND_S - PAUSE_S[1]
         if not last:
             time.sleep(random.uniform(*PAUSE_S))  # in which what is done on a disk is others' doing
-        found.append({"writes": len(times), "p99_s": round(p99_s, 6), "busy": load.seen(len(times), waits)})
+        found.append({"writes": len(times), "p99_s": round(p99_s, 6), "busy": load.seen(len(times))})
         if last:
             break
     return min(found, key=lambda one: (one["p99_s"] > allowed_s and one["busy"] is not None, one["p99_s"]))
@@ -179,8 +176,8 @@ class Load:
     def __init__(self):
         self._begun, self._cpu, self._disks = time.monotonic(), _cpu(), _disks()
 
-    def seen(self, writes, waited_s):
-        """What else was busy, if anything, beside so many writes that waited so long for a processor."""
+    def seen(self, writes):
+        """What else was busy, if anything, beside so many writes."""
         seconds = max(time.monotonic() - self._begun, 0.001)
         idle, stolen, whole = (now - before for now, before in zip(_cpu(), self._cpu))
         for disk, now in _disks().items():
@@ -188,7 +185,7 @@ class Load:
             if (requests > REQUESTS * writes + REQUESTS_PER_S * seconds or kb > KB * writes + KB_PER_S * seconds
                     or queue_ms > 1000 * AT_A_TIME * seconds):
                 return BUSY_DISK
-        if waited_s > seconds / 2 or whole and (idle < IDLE * whole or stolen > STOLEN * whole):
+        if whole > 0 and (idle < IDLE * whole or stolen > STOLEN * whole):
             return BUSY_CPU
         return None
 

@@ -14,7 +14,7 @@ ALLOWED = 0.01
 def idle(monkeypatch):
     """A machine that does nothing else, and on which nothing is waited for."""
     monkeypatch.setattr(disk_speed.time, "sleep", lambda seconds: None)
-    monkeypatch.setattr(disk_speed.Load, "seen", lambda self, writes, waited_s: None)
+    monkeypatch.setattr(disk_speed.Load, "seen", lambda self, writes: None)
 
 
 @pytest.fixture
@@ -34,13 +34,9 @@ def told(paths):
 
 
 def script(*rounds):
-    """A write that takes so long as these rounds say, each a list of seconds, or of (seconds, waited for a processor)."""
+    """A write that takes as long as these rounds say, each a list of seconds."""
     times = iter([0.5] * disk_speed.WARM_UP + [one for each in rounds for one in each])
-
-    def write():
-        one = next(times)
-        return one if isinstance(one, tuple) else (one, 0.0)
-    return write
+    return lambda: next(times)
 
 
 def test_this_machine_and_nothing_is_left(tmp_path):
@@ -68,8 +64,14 @@ def test_one_in_a_hundred_does_not_count(idle):
     assert disk_speed.rounds(script([*first, 0.5]), ALLOWED) == {"writes": 100, "p99_s": 0.006, "busy": None}
 
 
-def test_time_without_a_processor_is_not_the_disks(idle):
-    assert disk_speed.rounds(script([(0.301, 0.3)] * 50), ALLOWED)["p99_s"] == pytest.approx(0.001)
+def test_time_without_a_processor_is_not_the_disks(tmp_path, monkeypatch, idle):
+    waited = iter(range(9999))
+    now = [0.0]
+    monkeypatch.setattr(disk_speed.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(disk_speed.os, "fdatasync", lambda descriptor: now.__setitem__(0, now[0] + 1.001))
+    monkeypatch.setattr(disk_speed, "cpu_wait", lambda: lambda: next(waited))
+    with open(tmp_path / "file", "wb") as file:
+        assert disk_speed.time_writes(file.fileno(), ALLOWED)["p99_s"] == 0.001
 
 
 def test_the_best_of_a_few_rounds_counts(idle):
@@ -80,7 +82,7 @@ def test_the_best_of_a_few_rounds_counts(idle):
 
 def test_a_round_that_nothing_disturbed_counts_before_one_that_something_did(idle, monkeypatch):
     seen = iter(["disk", None, "cpu", "disk"])
-    monkeypatch.setattr(disk_speed.Load, "seen", lambda self, writes, waited_s: next(seen))
+    monkeypatch.setattr(disk_speed.Load, "seen", lambda self, writes: next(seen))
     rounds = [[seconds] * 100 for seconds in (0.02, 0.03, 0.04, 0.05)]
     assert disk_speed.rounds(script(*rounds), ALLOWED) == {"writes": 100, "p99_s": 0.03, "busy": None}
     seen = iter(["disk", "cpu", "cpu", "disk"])
@@ -97,7 +99,7 @@ def test_it_ends_in_time_however_slow_the_disk(monkeypatch):
         def write(seconds=seconds, calls=calls):
             now[0] += seconds
             calls.append(seconds)
-            return seconds, 0.0
+            return seconds
 
         assert disk_speed.rounds(write, ALLOWED)["p99_s"] == seconds
         assert now[0] <= disk_speed.WHOLE_S + seconds
@@ -109,19 +111,19 @@ def test_all_writes_fit_into_the_space_that_is_taken_before():
     assert len(disk_speed.BLOCK) == 2304
 
 
-@pytest.mark.parametrize(("cpu", "disk", "writes", "waited_s", "expected"), [
-    ((80, 0, 100), {}, 50, 0.1, None),
-    ((24, 0, 100), {}, 50, 0.1, "cpu"),
-    ((80, 6, 100), {}, 50, 0.1, "cpu"),
-    ((80, 0, 100), {}, 50, 0.6, "cpu"),
-    ((0, 0, 0), {}, 50, 0.1, None),  # it can't be told
-    ((80, 0, 100), {"vda": (50 * 11, 50 * 140, 1500)}, 50, 0.1, None),  # as a btrfs does it by itself
-    ((80, 0, 100), {"vda": (50 * 16 + 81, 0, 0)}, 50, 0.1, "disk"),
-    ((80, 0, 100), {"vda": (0, 50 * 256 + 4097, 0)}, 50, 0.1, "disk"),
-    ((80, 0, 100), {"vda": (0, 0, 3001)}, 50, 0.1, "disk"),
-    ((80, 0, 100), {"vda": (0, 0, 0), "sdb": (0, 9999, 0)}, 10, 0.1, "disk"),
+@pytest.mark.parametrize(("cpu", "disk", "writes", "expected"), [
+    ((25, 0, 100), {}, 50, None),
+    ((24, 0, 100), {}, 50, "cpu"),
+    ((80, 5, 100), {}, 50, None),
+    ((80, 6, 100), {}, 50, "cpu"),
+    ((0, 0, 0), {}, 50, None),  # it can't be told
+    ((80, 0, 100), {"vda": (50 * 11, 50 * 140, 1500)}, 50, None),  # as a btrfs does it by itself
+    ((80, 0, 100), {"vda": (50 * 16 + 81, 0, 0)}, 50, "disk"),
+    ((80, 0, 100), {"vda": (0, 50 * 256 + 4097, 0)}, 50, "disk"),
+    ((80, 0, 100), {"vda": (0, 0, 3001)}, 50, "disk"),
+    ((80, 0, 100), {"vda": (0, 0, 0), "sdb": (0, 9999, 0)}, 10, "disk"),
 ])
-def test_what_else_is_at_work(monkeypatch, cpu, disk, writes, waited_s, expected):
+def test_what_else_is_at_work(monkeypatch, cpu, disk, writes, expected):
     now = [0.0]
     monkeypatch.setattr(disk_speed.time, "monotonic", lambda: now[0])
     monkeypatch.setattr(disk_speed, "_cpu", lambda: (1000, 0, 2000))
@@ -130,7 +132,7 @@ def test_what_else_is_at_work(monkeypatch, cpu, disk, writes, waited_s, expected
     now[0] = 1.0
     monkeypatch.setattr(disk_speed, "_cpu", lambda: tuple(old + new for old, new in zip((1000, 0, 2000), cpu, strict=True)))
     monkeypatch.setattr(disk_speed, "_disks", lambda: {name: tuple(7 + value for value in values) for name, values in disk.items()})
-    assert load.seen(writes, waited_s) == expected
+    assert load.seen(writes) == expected
 
 
 def test_what_the_kernel_tells(monkeypatch):
