@@ -23,6 +23,9 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils.settings import FA
 
 display = Display()
 
+# The order of the file: what is looked for first comes first.
+PARTS = ("schema_version", "about", "worst", "counts", "waived", "machines", "findings", "skipped", "waivers", "needs", "fit",
+         "not_reached", "not_examined", "sampled")
 # What a report must hold, and what stands for what it does not hold, where a filter made it.
 MUST = ("worst", "counts", "machines", "findings")
 MAY: dict[str, t.Any] = {"schema_version": SCHEMA_VERSION, "waived": 0, "skipped": [], "waivers": [], "needs": {},
@@ -49,8 +52,8 @@ class ActionModule(ActionBase):
         if "left_out" in given:  # as the judge calls it
             given = {**given, "skipped": given["left_out"]}
         # A registered one also holds what Ansible puts beside it.
-        report = {part: given.get(part, MAY.get(part)) for part in ("about", *MAY, *MUST) if part in given or part in MAY}
-        missing = [part for part in MUST if part not in report]
+        report = {part: given.get(part, MAY.get(part)) for part in PARTS}
+        missing = [part for part in MUST if part not in given]
         if len(missing) == len(MUST):
             raise AnsibleActionFail(NO_PLAN)
         if missing:

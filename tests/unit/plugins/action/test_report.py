@@ -49,6 +49,7 @@ def test_every_format_of_what_a_filter_made(run, report, tmp_path):
     assert result["warned"] == []
     assert sorted(path.name for path in (tmp_path / "new" / "folder").iterdir()) == sorted(f"preflight.{name}" for name in FILES)
     whole = written(tmp_path / "new" / "folder")
+    assert list(whole) == [*action.PARTS, "changes"]
     assert sorted(whole["about"]) == ["ansible", "at", "profile", "version"]
     assert (whole["not_examined"], whole["sampled"], whole["changes"]) == ([], None, None)
     for name in FILES:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from pathlib import Path
 
 import junitparser
@@ -163,10 +162,7 @@ def test_each_machine_and_each_finding_is_there(reports):
 
 
 def test_a_real_run_has_all_outcomes(every_level):
-    told = Counter(outcome(case) for case in read(junit.write(every_level)).values())
-    counts = every_level["counts"]
-    assert told == {"Passed": counts["ok"], "Warned": counts["warn"], "Failure": counts["fail"]}
-    assert all(counts.values())
+    assert {outcome(case) for case in read(junit.write(every_level)).values()} == {"Passed", "Warned", "Failure"}
 
 
 def test_what_xml_can_not_hold_is_shown(evil):
