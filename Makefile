@@ -52,7 +52,7 @@ sanity: $(VENV)/installed-dev packages ## ansible-test sanity
 	@echo "== ansible-test sanity"
 	@$(BIN)/python tests/tools/sanity.py
 
-docs: $(VENV)/installed ## write the pages of docs/ that are made from data
+docs: $(VENV)/installed collection ## write the pages of docs/ that are made from data
 	@$(BIN)/python tests/tools/docs.py
 
 unit: ## pytest over tests/unit; here and below ARGS go to pytest

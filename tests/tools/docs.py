@@ -1,4 +1,4 @@
-"""Writes those pages of docs/ that are made from data: docs/profiles.md from the profiles and their schema."""
+"""Writes those pages of docs/ that are made from data: profiles.md from the profiles and their schema, checks.md from the checks."""
 
 import json
 import sys
@@ -114,7 +114,33 @@ def profiles():
     return "\n".join((INTRO, listed, form, "\n\n".join(map(section, names)))) + "\n"
 
 
-PAGES = {ROOT / "docs" / "profiles.md": profiles}
+CHECKS = """\
+<!-- Made by `make docs` from plugins/plugin_utils/checks. -->
+# Checks
+
+In the order of a report. `preflight_only` and `preflight_skip` choose among them, `preflight_waivers` lets one that warns or fails be
+lived with, and [own checks](own-checks.md) stand beside them. What a role needs is in its [profile](profiles.md); thresholds are in
+`preflight_limits`.
+
+What could not be read is said with the reason, at the worst level that the check can reach, so that it never passes for good. Where that
+would alarm for nothing, the check says below what it does instead.
+"""
+
+
+def checks():
+    """docs/checks.md, as it must be."""
+    sys.path.insert(0, str(ROOT / ".collections"))
+    from ansible_collections.llmgw.preflight.plugins.plugin_utils import checks as package
+
+    parts = (("On each machine", (package.login, *package.AFTER_LOGIN)), ("Between the machines", package.BETWEEN))
+    told = [(f"`{check.ID}`", check.__doc__.strip().splitlines()[0],
+             str(getattr(check, "WORST", "fail"))) for name, of in parts for check in of]
+    listed = table(("check", "asks", "at worst"), [(f"[{check}](#{check.strip('`')})", asks, worst) for check, asks, worst in told])
+    sections = [f"## {name}\n\n" + "\n".join(f"### `{check.ID}`\n\n{check.__doc__.strip()}\n" for check in of) for name, of in parts]
+    return "\n".join((CHECKS, listed, "", *sections))
+
+
+PAGES = {ROOT / "docs" / "profiles.md": profiles, ROOT / "docs" / "checks.md": checks}
 
 
 def main():
