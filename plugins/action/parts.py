@@ -44,7 +44,10 @@ def files(paths: t.Iterable[str]) -> list[Path]:
     found: list[Path] = []
     for given in paths:
         path = Path(os.path.expanduser(given))
-        there = sorted(path.glob(parts.FILE.format("*"))) if path.is_dir() else [path] if path.is_file() else []
+        try:
+            there = sorted(path.glob(parts.FILE.format("*"))) if path.is_dir() else [path] if path.is_file() else []
+        except OSError as problem:
+            raise parts.PartsError(f"{path}: it can not be read: {problem.strerror}.") from problem
         if not there:
             raise parts.PartsError(f"{path}: there is no such file, or no {parts.FILE.format('*')} in it.")
         found += there

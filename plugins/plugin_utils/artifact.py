@@ -9,13 +9,12 @@ from collections.abc import Mapping
 MOST = 50  # findings
 TEXT_MOST = 200  # characters of a detail or a fix
 KEYS = ("machine", "check", "level", "detail", "fix", "waived")
-WORST_FIRST = {"fail": 0, "warn": 1}
 
 
 def artifact(report: Mapping[str, t.Any]) -> dict[str, t.Any]:
     """worst, counts, waived, machines (their number), findings (what fails or is waived, worst first, cut), more (the number left out)."""
     told = sorted((finding for finding in report["findings"] if finding["level"] == "fail" or finding.get("waived")),
-                  key=lambda finding: (bool(finding.get("waived")), WORST_FIRST[finding["level"]]))
+                  key=lambda finding: (bool(finding.get("waived")), finding["level"] != "fail"))
     return {
         **{key: report[key] for key in ("schema_version", "worst", "counts", "waived")},
         "machines": len(report["machines"]),
@@ -25,4 +24,6 @@ def artifact(report: Mapping[str, t.Any]) -> dict[str, t.Any]:
 
 
 def _short(value: t.Any) -> t.Any:
+    if isinstance(value, Mapping):  # waived
+        return {key: _short(inner) for key, inner in value.items()}
     return f"{value[:TEXT_MOST]}..." if isinstance(value, str) and len(value) > TEXT_MOST else value

@@ -8,7 +8,10 @@ that it examined.
 from __future__ import annotations
 
 import datetime
+import heapq
+import itertools
 import typing as t
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from .model import Finding, Level, Unmeasured, seconds, section, several
@@ -22,17 +25,20 @@ SHAPE = {
     "kind": str,
     "schema_version": int,
     "about": {"at": str, "version": str},
-    "settings": {"profile": dict, "limits": dict, "custom_checks": list, "left_out": [str], "waivers": list},
+    "settings": {"profile": dict, "limits": {"stale_s": (int, float)}, "custom_checks": list, "left_out": [str], "waivers": list},
     "machines": [{"machine": str, "address": str, "roles": [str], "examined": bool}],
-    "records": [{"machine": str}],
+    "records": [{"machine": str, "roles": [str]}],
 }
 AHEAD_S = 300  # of the clock here, that a part may be; clocks are not exact
 
-NOT_READ = "no part holds a record of it"
+NOT_READ = "no part holds a record of it; its name must be the same in all runs"
 FIX_STALE = "Run the preflight on it again, or raise preflight_limits.stale_s."
 FIX_AHEAD = "Set the clock of the controller right that read it, or of this one, and run the preflight on it again."
 FIX_TWICE = "Take the older file away if it is no longer needed."
 FIX_VERSION = "Run the preflight on these machines again with one version."
+FIX_UNTRIED = "Name these machines in preflight_peers of the run that reads this one, the same list for all runs, and run it again."
+FIX_ROLES = "Let preflight_peers give it the roles that it has for the run that reads it, and run the others again."
+FIX_CONTROLLERS = "See on each controller that its clock is right and kept so (timedatectl), or read all machines from one."
 
 Part = Mapping[str, t.Any]
 
@@ -72,24 +78,54 @@ def whole(parts: Mapping[str, t.Any], version: str, now: datetime.datetime) -> W
     if problems:
         raise PartsError("\n".join(problems))
     settings = parts[first]["settings"]
-    by_time = sorted(parts, key=lambda name: _time(parts[name]))
-    chosen: dict[str, str] = {}  # machine -> the name of the part that is taken
-    read_in: dict[str, list[str]] = {}
+    by_time = sorted(parts, key=lambda name: (_time(parts[name]), name))
+    read_in: dict[str, dict[str, dict[str, t.Any]]] = {}  # machine -> the names of the parts that hold it, the oldest first -> record
     for name in by_time:
         for record in parts[name]["records"]:
-            chosen[record["machine"]] = name
-            read_in.setdefault(record["machine"], []).append(name)
-    known = {machine["machine"]: machine for name in by_time for machine in parts[name]["machines"]}
-    order = {machine: None for part in parts.values() for machine in [*(each["machine"] for each in part["machines"])]}
+            # Clocks of controllers that can not be told apart must not be taken for one.
+            read_in.setdefault(record["machine"], {})[name] = {**record, "controller": str(record.get("controller") or name)}
+    order = _in_order([[machine["machine"] for machine in parts[name]["machines"] if (machine.get("why") == "peer") is peers]
+                       for name in by_time for peers in (False, True)])
+    told_by = {name: {machine["machine"]: machine for machine in parts[name]["machines"]} for name in by_time}
     records, findings = [], []
     for machine in order:
-        if machine not in chosen:
-            absent = {key: known[machine][key] for key in ("machine", "address", "roles")}
-            records.append({**absent, "login": {"ok": False, "reason": NOT_READ, "cause": "not_read"}})
-            continue
-        records.append(next(dict(record) for record in parts[chosen[machine]]["records"] if record["machine"] == machine))
-        findings += _about(machine, {name: parts[name] for name in read_in[machine]}, settings["limits"]["stale_s"], version, now)
-    return Whole(settings, records, findings, next((part["sampled"] for part in parts.values() if part.get("sampled")), None))
+        told = {name: told_by[name][machine] for name in by_time if machine in told_by[name]}
+        if machine in read_in:
+            taken = [*read_in[machine]][-1]
+            records.append(read_in[machine][taken])
+            findings += _about(machine, parts, read_in[machine], settings["limits"]["stale_s"], version, now)
+            if "network" not in settings["left_out"]:
+                findings += _untried(machine, [other for other in order if other not in told_by[taken]])
+        else:
+            last = told[[*told][-1]]
+            records.append({**{key: last[key] for key in ("machine", "address", "roles")},
+                            "login": {"ok": False, "reason": NOT_READ, "cause": "not_read"}})
+        findings += _roles(machine, records[-1]["roles"], told)
+    if "clocks" not in settings["left_out"]:
+        findings += _controllers([record for record in records if "clock" in record])
+    sampled = next((part["sampled"] for part in (parts[name] for name in by_time) if part.get("sampled")), None)
+    return Whole(settings, records, findings,
+                 sampled and {"machines": len(order), "others": max(0, sampled["others"]), "seed": sampled["seed"]})
+
+
+def _in_order(lists: Sequence[Sequence[str]]) -> list[str]:
+    """Each machine once, in an order that fits all the lists: a slice's may hold every third one. Where they say nothing, as first told."""
+    number = {machine: at for at, machine in enumerate(dict.fromkeys(itertools.chain(*lists)))}
+    after: dict[str, list[str]] = {machine: [] for machine in number}
+    waits_for: Counter[str] = Counter()
+    for machines in lists:
+        for machine, follower in itertools.pairwise(machines):
+            after[machine].append(follower)
+            waits_for[follower] += 1
+    ready, found = [(at, machine) for machine, at in number.items() if not waits_for[machine]], dict[str, None]()
+    while ready:
+        machine = heapq.heappop(ready)[1]
+        found[machine] = None
+        for follower in after[machine]:
+            waits_for[follower] -= 1
+            if not waits_for[follower]:
+                heapq.heappush(ready, (number[follower], follower))
+    return list({**found, **dict.fromkeys(number)})  # the latter where the lists contradict each other
 
 
 def _wrong(part: t.Any) -> str | None:
@@ -97,14 +133,26 @@ def _wrong(part: t.Any) -> str | None:
         return "this is no file of preflight_records_dir."
     if part.get("schema_version") != SCHEMA_VERSION:
         form = str(part.get("schema_version"))[:20]
-        return f"it is of another form ({form}, not {SCHEMA_VERSION}); read its machines again with one version."
+        return f"it is of another form ({form!r}, not {SCHEMA_VERSION}); read its machines again with one version."
     try:
         section({"part": part}, "part", SHAPE)
+        if part.get("sampled") is not None:
+            section(part, "sampled", {"others": int, "seed": str})
         _time(part)
     except Unmeasured as problem:
         return f"it is damaged: {problem}."
     except ValueError:
         return "it is damaged: about.at is no time with a zone."
+    machines, records = ([each["machine"] for each in part[of]] for of in ("machines", "records"))
+    if not all(machines):
+        return "it is damaged: a machine has no name."
+    for names in (machines, records):
+        twice = [machine for machine, times in Counter(names).items() if times > 1]
+        if twice:
+            return f"it is damaged: it tells more than once of {several(list(map(repr, twice)))}."
+    strange = [repr(machine) for machine in records if machine not in set(machines)]
+    if strange:
+        return f"it is damaged: it holds records of machines that it does not know of ({several(strange)})."
     return None
 
 
@@ -116,21 +164,48 @@ def _time(part: Part) -> datetime.datetime:
     return found
 
 
-def _about(machine: str, parts: Mapping[str, Part], stale_s: float, version: str, now: datetime.datetime) -> list[Finding]:
-    """What is to be said of where one machine's record is from; ``parts`` hold it, the oldest first, and the last is taken."""
-    def finding(level: Level, detail: str, fix: str) -> Finding:
-        return Finding(machine, ID, level, detail, fix)
-
-    *older, taken = parts
-    at, by, age_s = parts[taken]["about"]["at"], parts[taken]["about"]["version"], (now - _time(parts[taken])).total_seconds()
+def _about(
+    machine: str, parts: Mapping[str, Part], read_in: Mapping[str, t.Any], stale_s: float, version: str, now: datetime.datetime,
+) -> list[Finding]:
+    """What is to be said of where one machine's record is from; of the parts that hold one, the oldest first, the last is taken."""
+    *older, taken = read_in
+    read, by = _time(parts[taken]), parts[taken]["about"]["version"]
+    at, age_s = read.isoformat(timespec="seconds"), (now - read).total_seconds()
     told = []
     if age_s > stale_s:
-        told.append(finding(Level.FAIL, f"was read {seconds(age_s)} ago ({at}; {stale_s:g} s is allowed)", FIX_STALE))
+        told.append(_finding(machine, Level.FAIL, f"was read {seconds(age_s)} ago ({at}; {stale_s:g} s is allowed)", FIX_STALE))
     elif age_s < -AHEAD_S:
-        told.append(finding(Level.FAIL, f"was read {seconds(-age_s)} from now ({at}), so nobody can say how old it is", FIX_AHEAD))
-    readings = {record.get("batch") for part in parts.values() for record in part["records"] if record["machine"] == machine}
-    if len(readings) > 1:
-        told.append(finding(Level.WARN, f"was read more than once: {taken} is taken, which is newer than {several(older)}", FIX_TWICE))
+        told.append(_finding(
+            machine, Level.FAIL, f"was read {seconds(-age_s)} from now ({at}), so nobody can say how old it is", FIX_AHEAD))
+    others = [name for name in older if read_in[name] != read_in[taken]]  # not a copy of the file
+    if others:
+        told.append(_finding(
+            machine, Level.WARN, f"was read more than once: {taken}, of {at}, is taken, and not {several(others)}", FIX_TWICE))
     if by != version:
-        told.append(finding(Level.WARN, f"was read by version {by}, and is judged by {version}", FIX_VERSION))
+        told.append(_finding(machine, Level.WARN, f"was read by version {by}, and is judged by {version}", FIX_VERSION))
     return told
+
+
+def _untried(machine: str, unknown: Sequence[str]) -> list[Finding]:
+    """A run tries to reach those machines only that it knows of."""
+    return [_finding(machine, Level.WARN, "could not be tried whether it reaches machines that its run did not know of: "
+                     f"{several(unknown)}", FIX_UNTRIED)] if unknown else []
+
+
+def _roles(machine: str, roles: Sequence[str], told: Mapping[str, t.Any]) -> list[Finding]:
+    """Peers whose roles are not given are no contradiction."""
+    own = {*roles}
+    others = sorted({", ".join(sorted(each["roles"])) for each in told.values() if each["roles"] and {*each["roles"]} != own})
+    return [_finding(machine, Level.WARN, f"has the roles {', '.join(sorted(own)) or 'none'}, and in other runs "
+                     f"{several(others, ' or ')}, by which these chose what to try", FIX_ROLES)] if others else []
+
+
+def _controllers(records: Sequence[Mapping[str, t.Any]]) -> list[Finding]:
+    """checks/clocks.py compares those only that were read from one."""
+    numbers = Counter(record["controller"] for record in records)
+    return [_finding(None, Level.WARN, f"the machines were read from {len(numbers)} controllers, so it is not known whether the clocks of "
+                     "those of one agree with those of another", FIX_CONTROLLERS)] if len(numbers) > 1 else []
+
+
+def _finding(machine: str | None, level: Level, detail: str, fix: str) -> Finding:
+    return Finding(machine, ID, level, detail, fix)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import typing as t
+from collections import Counter
 from collections.abc import Mapping
 
 from .machine import address, port, roles
@@ -23,6 +24,9 @@ def peers(given: t.Any, known: t.Iterable[str], name: str = "preflight_peers") -
         if not isinstance(peer, Mapping) or not isinstance(peer.get("machine"), str) or not set(peer) <= set(PEER):
             problems.add(where, peer, f"it must be a mapping of {', '.join(PEER)}.")
             continue
+        if not peer["machine"].strip() or not peer["machine"].isprintable():
+            problems.add(f"{where}.machine", peer["machine"], "it must be the machine's name in the inventory of the run that reads it.")
+            continue
         try:
             found.append({
                 "machine": str(peer["machine"]),
@@ -33,5 +37,8 @@ def peers(given: t.Any, known: t.Iterable[str], name: str = "preflight_peers") -
             })
         except SettingsError as problem:
             problems.append(str(problem))
+    for machine, times in Counter(peer["machine"] for peer in found).items():
+        if times > 1:
+            problems.add(name, machine, "each machine must be there once.")
     problems.stop()
     return found

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.files import folder_of, write_whole
+
+
+def test_a_relative_folder_is_taken_from_here(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", "/home/ops")
+    assert folder_of("a/b") == tmp_path / "a" / "b"
+    assert folder_of("~/a") == Path("/home/ops/a")
+    assert folder_of("/a") == Path("/a")
+
+
+def test_its_folder_is_made_and_only_its_owner_may_read_it(tmp_path):
+    path = tmp_path / "new" / "er" / "x.json"
+    write_whole(path, "ä\ud800\n")  # what no file can hold is no reason to write none
+    assert path.read_bytes() == "ä?\n".encode()
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert os.listdir(path.parent) == ["x.json"]
+
+
+def test_what_was_there_is_replaced_whole_or_stays(tmp_path):
+    path = tmp_path / "x.json"
+    write_whole(path, "long and old")
+    write_whole(path, "new")
+    assert path.read_text() == "new"
+    with pytest.raises(TypeError):
+        write_whole(path, object())
+    assert path.read_text() == "new"
+    assert os.listdir(tmp_path) == ["x.json"]
+
+
+def test_a_file_where_a_folder_should_be(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match="exists|Not a directory"):
+        write_whole(tmp_path / "file" / "x.json", "new")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        write_whole(tmp_path / "folder", "new")
+    assert sorted(os.listdir(tmp_path)) == ["file", "folder"]

@@ -1,0 +1,357 @@
+"""What several runs have read, judged as one: the same comes out as of one run, or it is said to be unknown."""
+
+from __future__ import annotations
+
+import copy
+import datetime
+import itertools
+import json
+
+import pytest
+from ansible_collections.llmgw.preflight.plugins.action import parts as action
+from ansible_collections.llmgw.preflight.plugins.plugin_utils import parts, settings
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import RecordsError, evaluate
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Level
+
+NOW = datetime.datetime(2026, 11, 30, 12, 0, tzinfo=datetime.UTC)
+VERSION = "1.0"
+NAMES = ("cp1", "db1", "db2", "n1", "n2", "n3", "w1")
+ROLE = {"cp": "control_plane", "db": "database", "n": "node", "w": "etcd_witness"}
+
+
+def roles_of(name):
+    return [ROLE[name.rstrip("0123456789")]]
+
+
+def seen(name, why=None):
+    return {"machine": name, "address": f"10.0.0.{NAMES.index(name) + 1}", "port": 22, "roles": roles_of(name), "examined": why is None,
+            "serves": [], "internet_urls": [], **({"why": why} if why else {})}
+
+
+@pytest.fixture
+def read(record):
+    """read("n1", ...): healthy records of these machines; of the same batch."""
+
+    def make(*names, batch, tried):
+        made = []
+        for name in names:
+            number = NAMES.index(name) + 1
+            made.append(record(
+                machine=name, address=f"10.0.0.{number}", roles=roles_of(name), batch=batch, controller="boot-1",
+                identity={"machine_id": f"{number:032x}", "host_keys": [f"SHA256:{number}"], "hostname": name,
+                          "addresses": [f"10.0.0.{number}"], "macs": [f"52:54:00:00:00:{number:02x}"]},
+                reach={"tried": tried, "open": tried, "seconds": {"median": 0.0004, "max": 0.01}, "not_open": []}))
+        return made
+
+    return make
+
+
+@pytest.fixture
+def part(read):
+    """part("n1 n2", ...): what a run over these machines saves, which knows of all others by --limit or as peers."""
+
+    def make(examined, why="limit", known=NAMES, at=NOW, version=VERSION, batch=None, **changed):
+        examined = examined.split()
+        machines = ([seen(name, None if name in examined else why) for name in known] if why == "limit" else
+                    [*map(seen, examined), *(seen(name, why) for name in known if name not in examined)])
+        plan = {"profile": settings.profile().as_dict(), "limits": settings.limits(None), "custom_checks": [], "left_out": ["role_ports"],
+                "waivers": [], "sampled": None, "machines": machines, **changed}
+        records = read(*examined, batch=batch or f"run of {examined}", tried=len(known) - 1)
+        made = parts.part_of(plan, records, {"at": at.isoformat(), "version": version})
+        return json.loads(json.dumps(made))  # as it comes from a file
+
+    return make
+
+
+def whole(*given, version=VERSION, now=NOW, **named):
+    return parts.whole({**{f"{number}.json": part for number, part in enumerate(given, 1)}, **named}, version, now)
+
+
+def judged(found):
+    return evaluate(found.records, limits=found.settings["limits"], profile=found.settings["profile"],
+                    custom_checks=found.settings["custom_checks"], skip=found.settings["left_out"], waived=found.settings["waivers"],
+                    today=NOW.date(), told=found.findings)
+
+
+def told(found):
+    return [(finding.machine, finding.level, finding.detail) for finding in found.findings]
+
+
+SLICES = {
+    "in a row": ("cp1 db1 db2", "n1 n2", "n3 w1"),
+    "each third": ("cp1 n1 w1", "db1 n2", "db2 n3"),  # as AWX makes them
+}
+
+
+@pytest.mark.parametrize("why", ["limit", "peer"])
+@pytest.mark.parametrize("slices", SLICES)
+def test_parts_are_judged_as_one_run_over_all_whatever_their_files_are_called(part, slices, why):
+    one = judged(whole(part(" ".join(NAMES))))
+    assert one["worst"] == "ok"
+    assert [machine["machine"] for machine in one["machines"]] == list(NAMES)
+    for order in itertools.permutations(SLICES[slices]):
+        found = whole(*(part(names, why) for names in order))
+        assert found.findings == []
+        assert judged(found) == one
+
+
+def test_what_is_wrong_between_parts_comes_out(part):
+    first, second = part("cp1 db1 db2"), part("n1 n2 n3 w1")
+    second["records"][0]["identity"]["machine_id"] = first["records"][1]["identity"]["machine_id"]
+    second["records"][1]["clock"]["offset_s"] = 30.0
+    found = {(f["machine"], f["check"]): f for f in judged(whole(first, second))["findings"] if f["level"] != "ok"}
+    assert set(found) == {("n1", "identity"), ("n2", "clock"), ("n2", "clocks")}
+    assert "db1" in found["n1", "identity"]["detail"]
+
+
+def test_one_machine_under_two_names_is_seen(part):
+    first, second = part("cp1 db1 db2 n1", known=NAMES[:4]), part("n2", known=NAMES[4:5])
+    second["records"][0]["identity"] = copy.deepcopy(first["records"][3]["identity"])
+    (found,) = [f for f in judged(whole(first, second))["findings"] if f["check"] == "identity" and f["level"] == "fail"]
+    assert (found["machine"], "n1" in found["detail"]) == ("n2", True)
+
+
+def test_a_machine_that_no_part_has_read_is_a_failure(part):
+    report = judged(whole(part("cp1 db1 db2", "peer"), part("n1 n2 n3", "peer")))
+    assert [machine["worst"] for machine in report["machines"]] == ["ok"] * 6 + ["fail"]
+    (finding,) = [f for f in report["findings"] if f["machine"] == "w1"]
+    assert (finding["check"], finding["detail"]) == ("login", parts.NOT_READ)
+
+
+def test_a_peer_that_its_own_run_calls_otherwise_is_one_that_none_has_read(part):
+    first, second = part("cp1 db1 db2 n1", "peer", known=NAMES[:5]), part("n2", "peer", known=NAMES[:5])
+    for each in (*second["machines"], *second["records"]):
+        each["machine"] = each["machine"].replace("n2", "n2.example")
+    found = whole(first, second)
+    assert ("n2", "login") in {(f["machine"], f["check"]) for f in judged(found)["findings"] if f["level"] == "fail"}
+    assert {machine for machine, level, detail in told(found) if "n2.example" in detail} == {"cp1", "db1", "db2", "n1"}
+
+
+def test_what_was_not_tried_since_the_runs_did_not_know_of_each_other_is_said(part):
+    given = part("cp1 db1", known=("cp1", "db1")), part("n1 n2 n3", known=("n1", "n2", "n3"))
+    untried = "could not be tried whether it reaches machines that its run did not know of: "
+    assert told(whole(*given)) == [
+        *((machine, Level.WARN, f"{untried}n1, n2, n3") for machine in ("cp1", "db1")),
+        *((machine, Level.WARN, f"{untried}cp1, db1") for machine in ("n1", "n2", "n3"))]
+    assert judged(whole(*given))["worst"] == "warn"
+    for each in given:  # nobody wants to know
+        each["settings"]["left_out"] += ["network"]
+    assert told(whole(*given)) == []
+
+
+def test_clocks_read_from_two_controllers_are_not_called_alike(part):
+    first, second = part("cp1 db1 db2"), part("n1 n2 n3 w1")
+    for record in second["records"]:
+        record["controller"] = "boot-2"
+        record["clock"]["offset_s"] += 0.9
+    ((machine, level, detail),) = told(whole(first, second))
+    assert (machine, level) == (None, Level.WARN)
+    assert detail.startswith("the machines were read from 2 controllers, so it is not known whether")
+    first["settings"]["left_out"] = second["settings"]["left_out"] = ["clocks"]
+    assert told(whole(first, second)) == []
+
+
+@pytest.mark.parametrize("controller", ["", None])
+def test_controllers_that_can_not_be_told_apart_are_not_taken_for_one(part, controller):
+    given = part("cp1 db1 db2"), part("n1 n2 n3 w1")
+    for record in (*given[0]["records"], *given[1]["records"]):
+        record["controller"] = controller
+    assert [machine for machine, level, detail in told(whole(*given)) if "2 controllers" in detail] == [None]
+    assert len({record["controller"] for record in whole(*given).records}) == 2
+
+
+# ------------------------------------------------------------------------------------------------ how old, and from where
+@pytest.mark.parametrize(("ago_s", "level", "begins"), [
+    (86400, None, ""),
+    (86401, Level.FAIL, "was read 86,401 s ago (2026-11-29T11:59:59+00:00; 86400 s is allowed)"),
+    (-300, None, ""),
+    (-301, Level.FAIL, "was read 301 s from now (2026-11-30T12:05:01+00:00), so nobody can say how old it is"),
+])
+def test_how_old_a_record_may_be(part, ago_s, level, begins):
+    old = part("cp1 db1 db2", at=NOW - datetime.timedelta(seconds=ago_s))
+    found = told(whole(old, part("n1 n2 n3 w1")))
+    assert found == [(machine, level, begins) for machine in ("cp1", "db1", "db2") if level]
+
+
+def test_the_limit_is_the_one_that_was_given(part):
+    limits = settings.limits({"stale_s": 60})
+    given = [part("cp1 db1 db2", limits=limits, at=NOW - datetime.timedelta(seconds=61)), part("n1 n2 n3 w1", limits=limits)]
+    assert {machine for machine, level, detail in told(whole(*given))} == {"cp1", "db1", "db2"}
+
+
+def test_times_of_other_zones_are_the_same_times(part):
+    zone = datetime.timezone(datetime.timedelta(hours=-11))
+    assert told(whole(part(" ".join(NAMES), at=NOW.astimezone(zone)))) == []
+
+
+def test_the_newest_record_is_taken_and_said_so_whatever_the_names(part):
+    new, old = part("n1 n2", batch="b"), part(" ".join(NAMES), at=NOW - datetime.timedelta(hours=1), batch="a")
+    old["records"][3]["cpus"] = 1
+    for named in ({"a": new, "b": old}, {"b": new, "a": old}):
+        found = whole(**named)
+        taken, other = ("a", "b") if named["a"] is new else ("b", "a")
+        assert told(found) == [
+            (machine, Level.WARN, f"was read more than once: {taken}, of 2026-11-30T12:00:00+00:00, is taken, and not {other}")
+            for machine in ("n1", "n2")]
+        assert [record["cpus"] for record in found.records if record["machine"] == "n1"] == [4]
+
+
+def test_newer_that_it_could_not_be_read_counts_more_than_older_that_it_could(part):
+    new, old = part("n1", batch="b"), part(" ".join(NAMES), at=NOW - datetime.timedelta(hours=1), batch="a")
+    new["records"] = [{**seen("n1"), "login": {"ok": False, "reason": "it is down", "cause": "timeout"}}]
+    found = whole(old, new)
+    assert {machine for machine, level, detail in told(found)} == {"n1"}
+    assert judged(found)["worst"] == "fail"
+
+
+def test_the_same_file_twice_is_no_second_reading(part):
+    given = part(" ".join(NAMES))
+    assert told(whole(given, copy.deepcopy(given))) == []
+
+
+def test_records_of_another_version_are_told(part):
+    found = told(whole(part("cp1 db1 db2", version="0.9"), part("n1 n2 n3 w1")))
+    assert found == [(machine, Level.WARN, "was read by version 0.9, and is judged by 1.0") for machine in ("cp1", "db1", "db2")]
+
+
+def test_roles_that_differ_from_run_to_run_are_told_unless_none_are_given(part):
+    first, second = part("cp1 db1 db2", "peer"), part("n1 n2 n3 w1", "peer")
+    peer = next(machine for machine in first["machines"] if machine["machine"] == "n1")
+    peer["roles"] = []
+    assert told(whole(first, second)) == []
+    peer["roles"] = ["database"]
+    assert [(machine, level) for machine, level, detail in told(whole(first, second))] == [("n1", Level.WARN)]
+    (finding,) = whole(first, second).findings
+    assert finding.detail == "has the roles node, and in other runs database, by which these chose what to try"
+
+
+def test_where_not_each_pair_was_tried_that_is_told_of_all(part):
+    lot = {"machines": 5, "others": 3, "seed": "abc123"}
+    assert whole(part("cp1 db1 db2", sampled=lot), part("n1 n2 n3 w1")).sampled == {**lot, "machines": 7}
+    assert whole(part("cp1 db1 db2"), part("n1 n2 n3 w1")).sampled is None
+
+
+def test_lists_that_contradict_each_other_leave_none_out(part):
+    first, second = part("cp1 db1 db2 n1"), part("n2 n3 w1")
+    second["machines"].reverse()
+    assert sorted(record["machine"] for record in whole(first, second).records) == sorted(NAMES)
+
+
+# --------------------------------------------------------------------------------------------------------- what is refused
+def refused(*given, **named):
+    with pytest.raises(parts.PartsError) as problem:
+        whole(*given, **named)
+    return str(problem.value).splitlines()
+
+
+@pytest.mark.parametrize(("setting", "value"), [
+    ("limits", settings.limits({"clock_warn_s": 2})), ("left_out", ["role_ports", "disk"]),
+    ("waivers", [{"check": "disk", "machine": ["*"], "reason": "x", "until": None}]),
+    ("custom_checks", [{"check": "mine"}]), ("profile", {"name": "other"}),
+])
+def test_settings_that_differ_are_refused_since_there_is_one_judgement(part, setting, value):
+    (line,) = refused(part("cp1 db1 db2"), part("n1 n2 n3 w1", **{setting: value}))
+    assert line.startswith(f"2.json was read with other settings than 1.json: {setting}. There is one judgement")
+
+
+def test_all_that_is_wrong_is_told_at_once(part):
+    lines = refused(part("cp1"), {"kind": "else"}, {**part("n1"), "schema_version": 2}, [])
+    assert [line.split(":")[0] for line in lines] == ["2.json", "3.json", "4.json"]
+    assert lines[1] == "3.json: it is of another form ('2', not 1); read its machines again with one version."
+
+
+def test_nothing_is_not_called_good(part):
+    assert refused() == ["There is no part to judge, so there is nothing to call good."]
+    with pytest.raises(RecordsError):
+        judged(whole(part("", known=())))
+
+
+DAMAGED = {
+    "about.at is no time with a zone": lambda part: part["about"].update(at="2026-11-30T12:00:00"),
+    "about.at is no time": lambda part: part["about"].update(at="yesterday"),
+    "more than once of 'n1'": lambda part: part["records"].append(part["records"][0]),
+    "more than once of 'w1'": lambda part: part["machines"].append(part["machines"][-1]),
+    "does not know of ('x\\x1b[2J')": lambda part: part["records"].append({"machine": "x\x1b[2J", "roles": []}),
+    "a machine has no name": lambda part: part["machines"][0].update(machine=""),
+    "part.settings.limits.stale_s is not in": lambda part: part["settings"].update(limits={}),
+    "part.settings.left_out is not a list": lambda part: part["settings"].update(left_out="x"),
+    "others is True": lambda part: part.update(sampled={"others": True, "seed": "x"}),
+}
+
+
+@pytest.mark.parametrize("words", DAMAGED)
+def test_what_is_damaged_is_said_of_which_file(part, words):
+    damaged = part("n1 n2 n3 w1")
+    DAMAGED[words](damaged)
+    (line,) = refused(part("cp1 db1 db2"), damaged)
+    assert line.startswith("2.json: it is damaged: ")
+    assert words.removesuffix(" with a zone") in line
+    assert line.isprintable()
+
+
+JUNK = (None, 1e999, "\x1b[2J\n\ud800", [], [[None]], {"machine": []})
+
+
+OF_RECORDS = ("machine", "address", "roles", "login", "batch", "controller", "clock", "reach")  # the rest is for the checks' own tests
+
+
+def places(value, path=()):
+    """Each place of a part that something else may stand in."""
+    if path[:2] == ("records", 0) and len(path) > 2 and path[2] not in OF_RECORDS or path[:2] == ("settings", "profile") and len(path) > 2:
+        return
+    yield path
+    items = value.items() if isinstance(value, dict) else enumerate(value[:1]) if isinstance(value, list) else ()
+    for key, inner in items:
+        if len(path) < 3:
+            yield from places(inner, (*path, key))
+
+
+def test_junk_in_any_place_is_refused_with_words_or_judged(part):
+    """And it never makes a machine good or go away."""
+    good, outcomes = part("n1 n2 n3 w1"), {"refused": 0, "judged": 0}
+    for path in list(places(good)):
+        for junk in JUNK:
+            given = {"top": copy.deepcopy(good)}
+            holder = given
+            for key in ("top", *path)[:-1]:
+                holder = holder[key]
+            holder[("top", *path)[-1]] = junk
+            try:
+                found = whole(part("cp1 db1 db2"), given["top"])
+                report = judged(found)
+            except (parts.PartsError, RecordsError, settings.SettingsError) as problem:
+                assert str(problem), (path, junk)
+                outcomes["refused"] += 1
+                continue
+            json.dumps(report)
+            assert {machine["machine"] for machine in report["machines"]} >= set(NAMES[:3]), (path, junk)
+            outcomes["judged"] += 1
+    assert all(outcomes.values()), outcomes
+
+
+# ------------------------------------------------------------------------------------------------------------------ files
+def test_folders_and_files_are_read_and_nothing_else_in_them(tmp_path, part):
+    for name in ("preflight-records-2.json", "preflight-records-1.json", "preflight.json", ".preflight-records-3.json.x"):
+        (tmp_path / name).write_text(json.dumps(part("n1")))
+    found = action.files([str(tmp_path), str(tmp_path / "preflight.json")])
+    assert [path.name for path in found] == ["preflight-records-1.json", "preflight-records-2.json", "preflight.json"]
+    assert list(action.read(found)) == [str(path) for path in found]
+
+
+@pytest.mark.parametrize("made", ["nothing", "an empty folder", "a name that is too long"])
+def test_where_there_is_nothing_that_is_said(tmp_path, made):
+    path = tmp_path / {"nothing": "no", "an empty folder": ".", "a name that is too long": "x" * 300}[made]
+    with pytest.raises(parts.PartsError, match=r"there is no such file|can not be read: File name too long"):
+        action.files([str(path)])
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[" * 100000, b"9" * 5000])
+def test_what_is_no_json_is_told_of_each_file(tmp_path, content):
+    paths = [tmp_path / "a", tmp_path / "b"]
+    for path in paths:
+        path.write_bytes(content)
+    with pytest.raises(parts.PartsError) as problem:
+        action.read([*paths, tmp_path / "gone"])
+    assert str(problem.value).splitlines() == [
+        *(f"{path}: it is no JSON, or cut short." for path in paths),
+        f"{tmp_path / 'gone'}: it can not be read: No such file or directory."]
