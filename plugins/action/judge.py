@@ -103,7 +103,7 @@ class ActionModule(ActionBase):
         """
         hostvars = task_vars["hostvars"]
         seen = hostvars._variable_manager.get_vars(
-            play=self._task.get_play(), host=hostvars._inventory.get_host(record["machine"]), task=self._task, include_hostvars=False)
+            play=self._task.get_play(), host=hostvars._inventory.get_host(record["machine"]), task=self._task)
         if own.VARIABLE not in seen:
             return record
         try:

@@ -192,7 +192,7 @@ def test_batches_and_the_findings_of_the_plays_variables(lab, run):
                               {"check": "same", "reason": "x"}]}
     smart = {"ansible.builtin.set_fact": {"smart": "{{ inventory_hostname }}"}}
     keywords = {"hosts": "db1,n1", "serial": 1, "tasks": [smart, ROLE, INSTALL], "vars": {
-        "preflight_own_findings": [{"check": "smart", "level": "warn", "detail": "of {{ smart }}", "fix": "x"}]}}
+        "preflight_own_findings": [{"check": "smart", "level": "warn", "detail": "of {{ hostvars[smart].smart }}", "fix": "x"}]}}
     outcome = run(lab.inventory(), keywords, lab, of_all)
     assert outcome.rc == 0, outcome.output
     assert outcome.output.count('"msg": "INSTALLING"') == 2
@@ -243,6 +243,18 @@ def test_there_is_one_judgement_for_all_machines(run):
         f"preflight_{name} is not the same for all machines, as it must be: there is one judgement for the play. "
         "Set it for the play, or for the group all. (two)" for name in names]
     assert outcome.records() == {}
+
+
+def test_facts_that_there_are_not_cost_a_probe_by_itself_the_facts_only(run):
+    probe = {"llmgw.preflight.probe": {"skip": ["clock", "internet"], "gather_subset": ["netwrok"]}, "register": "read"}
+    checks = [{"check": "mine", "expect": "facts.interfaces != 'x'", "fix": "x"}]
+    judged = f"{{{{ [read.record] | llmgw.preflight.evaluate(only=['mine'], custom_checks={checks!r}) }}}}"
+    outcome = run({"all": {"hosts": {"here": LOCAL}}}, {"tasks": [probe, {"ansible.builtin.debug": {"msg": judged}}]})
+    assert outcome.rc == 0, outcome.output
+    record = outcome.records()["here"]
+    assert record["cpus"] and not {"clock", "internet", "facts"} & set(record)
+    assert record["unmeasured"]["facts"].startswith("TypeError: Bad subset 'netwrok' given to Ansible.")
+    assert "asks for facts, but that was not read: TypeError: Bad subset" in outcome.output
 
 
 def test_jmespath_that_is_missing_is_told(run, tmp_path):
