@@ -27,6 +27,7 @@ PCI = ["sh", "-ec", "cd /sys/bus/pci/devices; mount -t tmpfs gpu .; cd .; mkdir 
 NVIDIA_SMI = {"content": "#!/bin/sh\necho 'NVIDIA L4, 23034, 00000000:01:00.0'\n", "mode": "0755"}
 NO_LOCALES = dict.fromkeys(("/usr/lib/locale/C.utf8", "/usr/lib/locale/C.UTF-8", "/usr/lib/locale/locale-archive"))
 UFW = {"/etc/ufw/ufw.conf": "ENABLED=yes\n", "/etc/ufw/user.rules": "*filter\n-A ufw-user-input -p tcp --dport 22 -j ACCEPT\nCOMMIT\n"}
+TRAINER = {"preflight_roles": ["node", "trainer"]}
 SPEC = {
     "defaults": {"cpus": 2, "arch": "x86_64", "proc": V2},
     "hosts": [
@@ -38,13 +39,14 @@ SPEC = {
          "listen": [{"port": 123, "udp": True, "name": "ntpd"}, {"port": 124, "udp": True, "name": "systemd-timesyncd"}],
          "sync_ms": 30, "proc": ALONE},
         {"name": "node1", "groups": ["node"], "cpus": 1, "disk_gb": 20, "disk_free_gb": 11.5, "sudo": "password",
-         "clock_offset_s": 3, "ntp": False, "tmp_noexec": True},
+         "clock_offset_s": 3, "ntp": False, "tmp_noexec": True, "vars": TRAINER},
         {"name": "node2", "groups": ["node"], "mem_mb": 8000,
-         "vars": {"preflight_serves": [{"name": "starter", "memory_mb": 2000}, {"name": "judges", "memory_mb": 4000}]},
+         "vars": {**TRAINER, "preflight_serves": [{"name": "starter", "memory_mb": 2000}, {"name": "judges", "memory_mb": 4000}]},
          "files": {"/usr/bin/nvidia-smi": NVIDIA_SMI},
          "os_release": {"ID": "ubuntu", "VERSION_ID": "23.10", "PRETTY_NAME": "Ubuntu 23.10"}},
         {"name": "node3", "groups": ["node"], "mem_mb": 1024, "os_release": {"ID": "fedora", "VERSION_ID": "40", "NAME": "Fedora"},
-         "arch": "armv7l", "no_apt": True, "files": {"/tmp": None, "/var/tmp": None}, "clock_offset_s": -30, "internet": False},
+         "arch": "armv7l", "no_apt": True, "files": {"/tmp": None, "/var/tmp": None}, "clock_offset_s": -30, "internet": False,
+         "vars": TRAINER},
         {"name": "node4", "groups": ["node"], "auth": "none"},
         {"name": "node5", "groups": ["node"], "block": [{"to": "db1", "port": 22}, {"to": "node1", "port": 22, "how": "reject"}],
          "cgroup": {"system.slice/cpu.max": "50000 100000\n"}, "proc": V1},
@@ -61,7 +63,7 @@ def test_the_whole_report(make_lab, play):
     with subprocess.Popen(lab.exec_command("db1", ["python3", "-c", HOLD]), stdout=subprocess.PIPE) as apt:
         assert apt.stdout.readline() == b"held\n"
         outcome = play(inventory, lab, variables={
-            "preflight_needs": {"huge": {"cpus": 64, "ports": [5432]}, "node": {"gpus": 1}, "control_plane": {"writes": ["/srv"]}},
+            "preflight_needs": {"huge": {"cpus": 64, "ports": [5432]}, "trainer": {"gpus": 1}, "control_plane": {"writes": ["/srv"]}},
             "preflight_limits": {"reach_s": 4}})
         apt.kill()
     assert outcome.rc == 2
