@@ -250,3 +250,49 @@ def test_facts_that_there_are_not(bad):
     with pytest.raises(settings.SettingsError) as error:
         settings.gather_subset([bad, "min"], {"min", "all", "network"})
     assert str(error.value) == f"preflight_gather_subset is '{bad}': the known subsets are all, min, network."
+
+
+# --------------------------------------------------------------------------------------- of several runs, and of what outlives a job
+def test_peers_are_told_by_name_and_what_else_is_needed():
+    assert settings.peers(None, ["node"]) == settings.peers([], ["node"]) == []
+    assert settings.peers([{"machine": "n1"}, {"machine": "n2", "address": "[fd00::2]", "port": "2222", "roles": "node"}], ["node"]) == [
+        {"machine": "n1", "address": "n1", "port": 22, "roles": [], "serves": [], "internet_urls": []},
+        {"machine": "n2", "address": "fd00::2", "port": 2222, "roles": ["node"], "serves": [], "internet_urls": []}]
+
+
+@pytest.mark.parametrize(("given", "problem"), [
+    ("n1", "preflight_peers is 'n1': it must be a list of machine, address and, if need be, port and roles."),
+    ({"machine": "n1"}, "preflight_peers is {'machine': 'n1'}: it must be a list of machine, address and, if need be, port and roles."),
+    (["n1"], "preflight_peers[0] is 'n1': it must be a mapping of machine, address, port, roles."),
+    ([{"address": "n1"}], "preflight_peers[0] is {'address': 'n1'}: it must be a mapping of machine, address, port, roles."),
+    ([{"machine": "n1", "user": "x"}], "it must be a mapping of machine, address, port, roles."),
+    ([{"machine": " "}], "preflight_peers[0].machine is ' ': it must be the machine's name in the inventory of the run that reads it."),
+    ([{"machine": "n1\x1b[2J"}], r"preflight_peers[0].machine is 'n1\x1b[2J': "),
+    ([{"machine": "n1"}, {"machine": "n1"}], "preflight_peers is 'n1': each machine must be there once."),
+    ([{"machine": "n1", "address": "a b"}], "preflight_peers[0].address is 'a b': "),
+    ([{"machine": "n1", "port": 0}], "preflight_peers[0].port is 0: "),
+    ([{"machine": "n1", "roles": ["web"]}], "preflight_peers[0].roles is 'web': the known role ids are node."),
+])
+def test_peers_that_can_not_be_used(given, problem):
+    with pytest.raises(settings.SettingsError) as raised:
+        settings.peers(given, ["node"])
+    (line,) = str(raised.value).splitlines()
+    assert problem in line
+
+
+def test_a_key_is_a_name():
+    assert settings.key("", "k") is settings.key(None, "k") is None
+    assert settings.key("site_a", "k") == "site_a"
+    for given in ("a b", "1a", "a-b", "{{ x }}", 5, ["x"], {"a": 1}, True):
+        with pytest.raises(settings.SettingsError, match="k is .+: it must consist of letters, digits and underscores"):
+            settings.key(given, "k")
+
+
+def test_saved_records_may_be_older_than_a_deadline_is_long():
+    day = 86400
+    assert settings.limits(None)["stale_s"] == day
+    assert settings.limits({"stale_s": 366 * day})["stale_s"] == 366 * day
+    with pytest.raises(settings.SettingsError, match=r"preflight_limits.stale_s is .+ at most 31622400 \(a year, in seconds\)"):
+        settings.limits({"stale_s": 366 * day + 1})
+    with pytest.raises(settings.SettingsError, match=r"at most 86400 \(a day, in seconds\)"):
+        settings.limits({"read_s": day + 1})

@@ -102,3 +102,34 @@ BEHIND = "the controller's clock is about 30.000 s behind that of "
 ])
 def test_the_controllers_own_clock(group, offsets, told):
     assert compare(group, *offsets) == told
+
+
+# -------------------------------------------------------------------------------------------- read from several controllers
+def from_controllers(group, **offsets):
+    """Of machines by the controllers from which they were read, all in one group."""
+    given = [(controller, offset) for controller, known in offsets.items() for offset in known]
+    return clocks.compare(group({f"n{number}": {**clock(offset), "controller": controller}
+                                 for number, (controller, offset) in enumerate(given, 1)}))
+
+
+def test_offsets_from_different_controllers_are_not_compared(group):
+    assert {verdict.level for machine, verdict in from_controllers(group, a=(0, 0.1), b=(30, 30.1))} == {Level.OK}
+    assert from_controllers(group, a=(0,), b=(30,)) == []  # nothing to compare it with
+
+
+def test_each_controllers_machines_are_compared_with_each_other(group):
+    found = from_controllers(group, a=(0, 0, 30), b=(60, 60, 0.5))
+    assert {machine: verdict.level for machine, verdict in found} == {"n3": Level.FAIL, "n6": Level.FAIL}
+
+
+def test_the_controller_that_is_wrong_is_judged_by_its_own_machines(group):
+    found = from_controllers(group, a=(0, 0, 0), b=(30, 30, 30))
+    assert [verdict.level for machine, verdict in found] == [Level.OK, Level.WARN]
+    assert "30.000 s behind that of all 3 machines" in found[1][1].detail
+
+
+@pytest.mark.parametrize("nothing", ["", None])
+def test_without_a_word_of_the_controller_it_is_one(group, nothing):
+    assert [verdict.level for machine, verdict in from_controllers(group, **{"": (0, 0)})] == [Level.OK]
+    records = {"n1": {**clock(0), "controller": nothing}, "n2": clock(30)}
+    assert [machine for machine, verdict in clocks.compare(group(records))] == ["n2"]
