@@ -17,8 +17,8 @@ from . import checks, own, parts, waivers
 from .model import Level
 
 LEVELS = {str(level): level for level in Level}
-# The checks that compare machines with each other: of one alone they know nothing.
-COMPARING = {check.ID for check in (checks.role_ports, checks.identity, checks.clocks, checks.alike, checks.latency)}
+# The checks that compare what was read of machines: of one that was not read they know nothing. The others ask the plan for the rest.
+COMPARING = {check.ID for check in checks.BETWEEN} - {checks.names.ID, checks.quorum.ID}
 # Those that say nothing of a machine by itself where all is well with it.
 SILENT = {check.ID for check in (checks.role_ports, checks.clocks, checks.alike)}
 # Where not each machine tries each other one, these tell of those that it tried, which are others in each run.

@@ -103,7 +103,7 @@ def test_with_serial_each_batch_is_compared_with_what_was_before(play, tmp_path)
     (tmp_path / "play.yml").write_text(json.dumps(play_of_two))
     inventory = {"node": {"hosts": {"a": HERE, "b": {**HERE, "preflight_roles": "{{ roles_of_b }}"}}}}
     variables = {**ALL, "preflight_report_dir": str(tmp_path / "reports"), "preflight_needs": {"huge": {"cpus": 4096}},
-                 "preflight_role_ports": False}
+                 "preflight_only": ["cpus"]}
     outcomes = [play(inventory, playbook=tmp_path / "play.yml", variables={**variables, "roles_of_b": [role]}) for role in ("node", "huge")]
     assert [outcome.rc for outcome in outcomes] == [0, 0]
     report, cases, shown = files_of(tmp_path / "reports")
