@@ -42,15 +42,15 @@ def test_nothing_left_is_nothing_told(record, nothing):
 
 
 @pytest.mark.parametrize(("given", "detail"), [
-    ("smart is broken", " is not a list"), (FOUND, " is not a list"), (5, " is not a list"), (True, " is not a list"), (b"x", " is not a list"),
-    (0, " is not a list"), ({}, " is not a list"), (False, " is not a list"),
+    *((bad, " is not a list") for bad in ("smart is broken", FOUND, 5, 0, True, False, b"x", {})),
     (["smart is broken"], "[0] is not a mapping"), ([[FOUND]], "[0] is not a mapping"), ([None], "[0] is not a mapping"),
     ([{}], "[0] has no text under check, level, detail, fix"),
     ([{**FOUND, "fix": ""}], "[0] has no text under fix"), ([{**FOUND, "fix": None}], "[0] has no text under fix"),
     ([{**FOUND, "detail": 5}], "[0] has no text under detail"), ([{**FOUND, "detail": " "}], "[0] has no text under detail"),
     ([{**FOUND, "level": 2}], "[0] has no text under level"), ([{**FOUND, "level": ["ok"]}], "[0] has no text under level"),
     ([{**FOUND, "level": "OK"}], "[0] has the level 'OK'"), ([{**FOUND, "level": "error"}], "[0] has the level 'error'"),
-    ([{**FOUND, "machine": "db2", 5: 6}], "[0] has '5', which is not known"), ([{**FOUND, "fixes": ""}], "[0] has 'fixes', which is not known"),
+    ([{**FOUND, "machine": "db2", 5: 6}], "[0] has '5', which is not known"),
+    ([{**FOUND, "fixes": ""}], "[0] has 'fixes', which is not known"),
     *(([{**FOUND, "check": bad}], f"[0] has the check {bad!r}, and an id consists of small letters, digits and underscores")
       for bad in ("SMART", "a-b", "1a", "smart\n", "ä")),
     *(([{**FOUND, "check": taken}], f"[0] has the check {taken!r}, which another check is called")
@@ -69,7 +69,8 @@ def test_what_can_not_be_worked_out_is_not_lost(record):
 
 def test_the_good_ones_beside_a_bad_one_are_told(record):
     assert [found[1:4] for found in judged(record(own_findings=[FOUND, "x", {**FOUND, "level": "warn"}]))] == [
-        ("smart", "fail", "disk 2 fails"), ("own_findings", "fail", "preflight_own_findings[1] is not a mapping"), ("smart", "warn", "disk 2 fails")]
+        ("smart", "fail", "disk 2 fails"), ("own_findings", "fail", "preflight_own_findings[1] is not a mapping"),
+        ("smart", "warn", "disk 2 fails")]
 
 
 def test_they_can_be_left_out(record):
