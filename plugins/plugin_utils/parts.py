@@ -92,7 +92,7 @@ def whole(parts: Mapping[str, t.Any], version: str, now: datetime.datetime) -> W
         told = {name: told_by[name][machine] for name in by_time if machine in told_by[name]}
         if machine in read_in:
             taken = [*read_in[machine]][-1]
-            records.append(read_in[machine][taken])
+            records.append(_with_stand_ins(read_in[machine][taken]))
             findings += _about(machine, parts, read_in[machine], settings["limits"]["stale_s"], version, now)
             if "network" not in settings["left_out"]:
                 findings += _untried(machine, [other for other in order if other not in told_by[taken]])
@@ -184,6 +184,13 @@ def _about(
     if by != version:
         told.append(_finding(machine, Level.WARN, f"was read by version {by}, and is judged by {version}", FIX_VERSION))
     return told
+
+
+def _with_stand_ins(record: dict[str, t.Any]) -> dict[str, t.Any]:
+    """A run in which nobody needs a port of another opens none; others may need them, and checks/role_ports.py is to say so."""
+    unmeasured = record.get("unmeasured")
+    told = "stand_ins" in record or isinstance(unmeasured, Mapping) and "stand_ins" in unmeasured
+    return record if told else {**record, "stand_ins": {"pid": None, "open": [], "held": [], "not_opened": []}}
 
 
 def _untried(machine: str, unknown: Sequence[str]) -> list[Finding]:

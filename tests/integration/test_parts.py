@@ -1,0 +1,187 @@
+"""Machines that several runs read, each a part, judged as one run over all would judge them; and what outlives a job."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+JUDGE = ROOT / "playbooks" / "judge.yml"
+RUNNER = Path(sys.executable).with_name("ansible-runner")
+KINDS = {"control_plane": 3, "database": 6, "etcd_witness": 3, "node": 12}  # 24
+NAMES = [f"{kind[:2]}{number}" for kind, many in KINDS.items() for number in range(1, many + 1)]
+SLICES = [NAMES[number::3] for number in range(3)]  # as AWX makes them
+FORKS = "-f 12"
+COMMON = {"preflight_role_ports": False, "preflight_skip": ["disk_speed"]}  # 24 machines with one disk
+RUN_S = 300
+
+
+@pytest.fixture(scope="module")
+def lab(make_lab):
+    hosts = [{"name": f"{kind[:2]}{number}", "groups": [kind]} for kind, many in KINDS.items() for number in range(1, many + 1)]
+    at = {host["name"]: host for host in hosts}
+    at["da2"]["block"] = [{"to": "co2", "port": 22, "how": "reject"}]  # from one slice to another
+    at["no5"]["mem_mb"] = 1024  # and of one machine alone
+    at["no7"]["clock_offset_s"] = 90
+    return make_lab({"defaults": {"cpus": 2, "mem_mb": 8192}, "hosts": hosts})
+
+
+@pytest.fixture(scope="module")
+def whole(lab, play):
+    """One run over all."""
+    outcome = play(lab.inventory(), lab, arguments=FORKS, variables=COMMON)
+    assert outcome.rc == 2, outcome.output
+    return outcome
+
+
+def judged(play, records, **variables):
+    """What the playbook judge says of these."""
+    return play(playbook=JUDGE, variables={"preflight_records": records, **variables})
+
+
+def steady(outcome):
+    """The report without times, and what is measured anew: it is the same from run to run."""
+    text = re.sub(r"\d[\d,]*\.\d{3} s|\d+ s |\d+\.\d ms", "# ", json.dumps(outcome.steady()))
+    return json.loads(text)
+
+
+def assert_what_is_wrong_is_there(outcome):
+    found = {at: finding["level"] for at, finding in outcome.findings().items() if finding["level"] == "fail"}
+    assert found == {("da2", "network"): "fail", ("no5", "memory"): "fail", ("no7", "clock"): "fail", ("no7", "clocks"): "fail"}
+    assert outcome.findings()["da2", "network"]["detail"].startswith("does not reach co2 (")
+
+
+def artifact_of(events):
+    (stats,) = [event["event_data"] for event in events if event["event"] == "playbook_on_stats"]
+    return stats["artifact_data"]["preflight"]
+
+
+def test_one_run_over_all_finds_what_is_wrong_and_its_outcome_outlives_it(whole):
+    assert_what_is_wrong_is_there(whole)
+    artifact = artifact_of(whole.events)
+    assert (artifact["worst"], artifact["machines"], artifact["more"]) == ("fail", 24, 0)
+    assert artifact["counts"] == whole.report["counts"]
+    assert {(f["machine"], f["check"]) for f in artifact["findings"]} == {
+        at for at, finding in whole.findings().items() if finding["level"] == "fail"}
+
+
+def test_three_slices_by_limit(lab, play, whole, tmp_path):
+    records = tmp_path / "records"
+    for names in SLICES:
+        outcome = play(lab.inventory(), lab, arguments=f"{FORKS} --limit {','.join(names)}",
+                       variables={**COMMON, "preflight_records_dir": str(records)})
+        assert [machine["machine"] for machine in outcome.report["machines"]] == names
+    found = judged(play, str(records))
+    assert found.rc == 2, found.output
+    assert_what_is_wrong_is_there(found)
+    assert steady(found) == steady(whole)
+    assert artifact_of(found.events)["findings"] == [
+        {key: finding[key] for key in ("machine", "check", "level", "detail", "fix")}
+        for finding in found.report["findings"] if finding["level"] == "fail"]
+
+
+def private_folder(lab, folder, names, variables):
+    """What ansible-runner is given: an inventory that holds these machines only, as that of a sliced job does."""
+    inventory = lab.inventory()["all"]
+    groups = {kind: {"hosts": dict.fromkeys(name for name in names if name in group["hosts"])}
+              for kind, group in inventory["children"].items()}
+    hosts = {name: inventory["hosts"][name] for name in names}
+    for part in ("inventory", "project", "env"):
+        (folder / part).mkdir(parents=True)
+    (folder / "inventory" / "hosts.json").write_text(
+        json.dumps({"all": {"vars": inventory.get("vars", {}), "hosts": hosts, "children": groups}}))
+    (folder / "project" / "preflight.yml").write_text("- ansible.builtin.import_playbook: llmgw.preflight.preflight\n")
+    (folder / "env" / "extravars").write_text(json.dumps(variables))
+    (folder / "env" / "cmdline").write_text(FORKS)
+    return folder
+
+
+def transmitted(lab, folder, names, variables):
+    """transmit | worker | process: only the worker's process needs the machines; the events come back."""
+    private_folder(lab, folder / "sent", names, variables)
+    environment = {**os.environ, "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".collections"), "ANSIBLE_HOME": str(folder / "home"),
+                   "PATH": f"{RUNNER.parent}:{os.environ['PATH']}"}
+    line = (f"{RUNNER} transmit {folder / 'sent'} -p preflight.yml | "
+            f"{RUNNER} worker --private-data-dir {folder / 'worker'} | {RUNNER} process {folder / 'back'}")
+    with lab.network():
+        done = subprocess.run(["bash", "-c", line], env=environment, capture_output=True, text=True, timeout=RUN_S)
+    artifacts = folder / "back" / "artifacts"
+    events = [json.loads(path.read_text()) for path in (artifacts / "job_events").glob("*.json")]
+    return int((artifacts / "rc").read_text()), events, done.stdout
+
+
+def test_three_slices_by_transmit_worker_and_process(lab, play, whole, tmp_path):
+    inventory = lab.inventory()["all"]
+    kinds = {name: kind for kind, group in inventory["children"].items() for name in group["hosts"]}
+    peers = [{"machine": name, "address": lab.host(name)["ip"], "roles": [kinds[name]]} for name in NAMES]
+    records = tmp_path / "records"
+    given = {**COMMON, "preflight_records_dir": str(records), "preflight_peers": peers}
+    for number, names in enumerate(SLICES):
+        rc, events, shown = transmitted(lab, tmp_path / str(number), names, given)
+        artifact = artifact_of(events)
+        assert (rc, artifact["worst"]) == ((2, "fail") if {"da2", "no5", "no7"} & set(names) else (0, "ok")), shown
+        assert artifact["machines"] == 8
+    found = judged(play, [str(path) for path in records.iterdir()])
+    assert_what_is_wrong_is_there(found)
+    assert steady(found) == steady(whole)
+
+
+def test_without_peers_and_with_a_part_missing_that_is_told(lab, play, tmp_path):
+    """And ports of roles between slices are said not to be tried."""
+    records = tmp_path / "records"
+    slices = ["co1", "da1", "da3", "no1"], ["da4", "no2"]
+    for names in slices:
+        inventory = lab.inventory()["all"]
+        groups = {kind: {"hosts": dict.fromkeys(name for name in names if name in group["hosts"])}
+                  for kind, group in inventory["children"].items()}
+        folder_vars = {"preflight_skip": ["disk_speed"], "preflight_records_dir": str(records), "preflight_fail_on": "never"}
+        play({"all": {"vars": inventory.get("vars", {}), "hosts": {name: inventory["hosts"][name] for name in names}, "children": groups}},
+             lab, variables=folder_vars)
+    found = judged(play, str(records), preflight_fail_on="warn")
+    assert found.rc == 2
+    assert {machine: finding["detail"] for (machine, check), finding in found.findings("parts").items()} == {
+        **dict.fromkeys(slices[0], "could not be tried whether it reaches machines that its run did not know of: da4, no2"),
+        **dict.fromkeys(slices[1], "could not be tried whether it reaches machines that its run did not know of: co1, da1, da3, no1")}
+    untried = {machine: finding for (machine, check), finding in found.findings("role_ports").items() if finding["level"] != "ok"}
+    assert set(untried) == {"co1", "da1", "da3", "da4"}
+    assert {finding["level"] for finding in untried.values()} == {"warn"}
+    assert "from other batches (1 machines), read at another time" in untried["da1"]["detail"]
+
+
+@pytest.mark.core
+def test_the_outcome_arrives_though_the_job_fails(play, tmp_path):
+    outcome = play(variables={"preflight_needs": {"node": {"cpus": 4096}}, "preflight_internet_urls": [], "preflight_stats_key": "gate",
+                              "preflight_skip": ["disk_speed"], "preflight_records_dir": str(tmp_path / "records")})
+    assert outcome.rc == 2, outcome.output
+    (stats,) = [event["event_data"] for event in outcome.events if event["event"] == "playbook_on_stats"]
+    (artifact,) = stats["artifact_data"].values()
+    assert list(stats["artifact_data"]) == ["gate"]
+    assert (artifact["worst"], artifact["machines"]) == ("fail", 1)
+    assert ("localhost", "cpus") in {(finding["machine"], finding["check"]) for finding in artifact["findings"]}
+    (records,) = (tmp_path / "records").iterdir()
+    assert records.stat().st_mode & 0o777 == 0o600
+    again = play(playbook=JUDGE, variables={"preflight_records": str(records)})
+    assert again.rc == 2
+    assert again.steady() == outcome.steady()
+
+
+def test_what_can_not_be_judged_publishes_nothing(play, tmp_path):
+    (tmp_path / "preflight-records-x.json").write_text("{")
+    outcome = play(playbook=JUDGE, variables={"preflight_records": str(tmp_path)})
+    assert outcome.rc == 2
+    assert "it is no JSON, or cut short." in outcome.output
+    assert outcome.report is None
+    (stats,) = [event["event_data"] for event in outcome.events if event["event"] == "playbook_on_stats"]
+    assert not stats.get("artifact_data")
+
+
+def test_nothing_is_published_where_nobody_wants_it(play):
+    outcome = play(variables={"preflight_internet_urls": [], "preflight_stats_key": "", "preflight_fail_on": "never"})
+    (stats,) = [event["event_data"] for event in outcome.events if event["event"] == "playbook_on_stats"]
+    assert not stats.get("artifact_data")
