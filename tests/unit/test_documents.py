@@ -1,0 +1,159 @@
+"""What is in docs and meta for others' systems is of its form, and fits the role."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible_collections.llmgw.preflight.plugins.plugin_utils import checks
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES
+
+ROOT = Path(__file__).parents[2]
+AWX = ROOT / "docs" / "awx"
+ROLE = yaml.safe_load((ROOT / "roles" / "preflight" / "meta" / "argument_specs.yml").read_text())["argument_specs"]["main"]["options"]
+DEFAULTS = yaml.safe_load((ROOT / "roles" / "preflight" / "defaults" / "main.yml").read_text())
+QUESTIONS = {question["variable"]: question for question in json.loads((AWX / "survey.json").read_text())["spec"]}
+OF_A_QUESTION = {"question_name", "question_description", "variable", "type", "required", "min", "max", "choices", "default"}
+
+
+def answers(question):
+    """Each that a survey can give, as the extra variable that AWX makes of it."""
+    return [[], *([choice] for choice in question["choices"])] if question["type"] == "multiselect" else question["choices"]
+
+
+@pytest.mark.parametrize("variable", QUESTIONS)
+def test_each_answer_of_the_survey_is_one_that_the_role_takes(variable):
+    question, option = QUESTIONS[variable], ROLE[variable]
+    assert set(question) == OF_A_QUESTION
+    assert question["type"] in ("multiplechoice", "multiselect")
+    assert (question["type"] == "multiselect") is (option["type"] == "list")
+    validator = ArgumentSpecValidator({variable: {key: option[key] for key in ("type", "elements", "choices") if key in option}})
+    for answer in answers(question):
+        assert validator.validate({variable: answer}).error_messages == []
+    if "choices" in option:
+        assert question["choices"] == option["choices"]
+    if option["type"] == "bool":
+        assert question["choices"] == ["true", "false"]
+
+
+@pytest.mark.parametrize("variable", QUESTIONS)
+def test_who_answers_nothing_gets_the_roles_default(variable):
+    default = DEFAULTS[variable]
+    expected = str(default).lower() if isinstance(default, bool) else "\n".join(default) if isinstance(default, list) else default
+    assert QUESTIONS[variable]["default"] == expected
+
+
+def test_the_survey_offers_what_there_is():
+    assert QUESTIONS["preflight_skip"]["choices"] == [check for check in checks.IDS if check != "login"]
+    assert QUESTIONS["preflight_profile"]["choices"] == sorted(path.stem for path in (ROOT / "roles/preflight/profiles").glob("*.yml"))
+
+
+# The arguments of awx.awx 24 that are used, by which a slip of the pen is found without it.
+ARGUMENTS = {
+    "awx.awx.project": {"name", "organization", "scm_type", "scm_url", "scm_update_on_launch", "wait"},
+    "awx.awx.job_template": {"name", "organization", "project", "playbook", "inventory", "credentials", "execution_environment",
+                             "job_slice_count", "ask_limit_on_launch", "ask_verbosity_on_launch", "survey_enabled", "survey_spec",
+                             "extra_vars"},
+    "awx.awx.workflow_job_template": {"name", "organization", "workflow_nodes"},
+}
+
+
+def tasks_of_configure():
+    (play,) = yaml.safe_load((AWX / "configure.yml").read_text())
+    return play["tasks"]
+
+
+def test_what_configures_awx_uses_arguments_and_files_that_there_are():
+    for task in tasks_of_configure():
+        (module,) = task.keys() - {"name", "when"}
+        assert task[module].keys() <= ARGUMENTS[module]
+        assert "playbook" not in task[module] or (AWX / task[module]["playbook"]).is_file()
+        assert task[module].get("extra_vars", {}).keys() <= {*ROLE, "preflight_records"}
+    assert "lookup('ansible.builtin.file', 'survey.json')" in (AWX / "configure.yml").read_text()
+
+
+def test_the_workflow_runs_templates_that_are_made_and_the_judge_in_any_case():
+    by_module = {}
+    for task in tasks_of_configure():
+        for module in task.keys() & ARGUMENTS.keys():
+            by_module.setdefault(module, {})[task[module]["name"]] = task[module]
+    (workflow,) = by_module["awx.awx.workflow_job_template"].values()
+    slices, judge = workflow["workflow_nodes"]
+    assert {node["unified_job_template"]["name"] for node in (slices, judge)} <= by_module["awx.awx.job_template"].keys()
+    assert slices["related"]["always_nodes"] == [{"identifier": judge["identifier"]}]
+    made = by_module["awx.awx.job_template"]
+    assert made[slices["unified_job_template"]["name"]]["extra_vars"]["preflight_records_dir"] == (
+        made[judge["unified_job_template"]["name"]]["extra_vars"]["preflight_records"])
+    assert made["Preflight"]["job_slice_count"] == 1
+
+
+@pytest.mark.parametrize("name", ["preflight", "judge"])
+def test_the_wrappers_import_playbooks_that_there_are(name):
+    ((play,),) = [yaml.safe_load((AWX / f"{name}.yml").read_text())]
+    assert play["ansible.builtin.import_playbook"] == f"llmgw.preflight.{name}"
+    assert (ROOT / "playbooks" / f"{name}.yml").is_file()
+
+
+def test_the_collection_that_the_project_asks_for_is_this_one():
+    (wanted,) = yaml.safe_load((AWX / "collections" / "requirements.yml").read_text())["collections"]
+    this = yaml.safe_load((ROOT / "galaxy.yml").read_text())
+    assert (wanted["name"], wanted["version"]) == (f"{this['namespace']}.{this['name']}", f">={this['version']}")
+
+
+def test_the_execution_environments_files_are_there_and_ask_for_no_second_ansible():
+    """As ansible-builder reads them: relative to the collection, one requirement a line."""
+    made = yaml.safe_load((ROOT / "meta" / "execution-environment.yml").read_text())
+    assert (made["version"], set(made["dependencies"])) == (3, {"python", "system"})
+    python, system = ([line for line in (ROOT / made["dependencies"][kind]).read_text().splitlines() if not line.startswith("#")]
+                      for kind in ("python", "system"))
+    assert [re.match(r"[\w-]+", line).group() for line in python] == ["jmespath"]
+    assert all(re.fullmatch(r"[a-z-]+( \[platform:(rpm|dpkg)\])?", line) for line in system)
+
+
+# -------------------------------------------------------------------------------------------------------------------- in CI
+def examples():
+    return [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", (ROOT / "docs" / "ci.md").read_text(), re.DOTALL)]
+
+
+def steps_of(example):
+    """The lines that it runs, and the files that it publishes."""
+    if "jobs" in example:
+        (job,) = example["jobs"].values()
+        return [step.get("run", "") for step in job["steps"]], [step["with"]["path"] for step in job["steps"] if "with" in step]
+    (job,) = example.values()
+    return job["before_script"] + job["script"], [*job["artifacts"]["paths"], *job["artifacts"]["reports"].values()]
+
+
+def test_there_is_one_for_each():
+    github, gitlab = examples()
+    assert set(github) == {"name", True, "jobs"}  # on is true in YAML 1.1, which GitHub knows
+    assert set(gitlab) == {"preflight"}
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_job_writes_what_it_publishes(number):
+    lines, published = steps_of(examples()[number])
+    (line,) = [line for line in lines if line.startswith("ansible-playbook")]
+    (folder,) = re.findall(r"preflight_report_dir=(\S+)", line)
+    formats = json.loads(re.search(r"-e '(\{.+\})'", line)[1])["preflight_report_formats"]
+    assert set(formats) <= set(FILES)
+    assert {"xml", "md"} <= set(formats)
+    named = re.findall(rf"{folder}/(?:preflight\.(\w+))?", " ".join([*lines, *published]))
+    assert set(filter(None, named)) <= set(formats)
+    assert f"{folder}/" in published
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_it_is_published_also_when_the_preflight_fails(number):
+    example = examples()[number]
+    if number == 1:
+        assert example["preflight"]["artifacts"]["when"] == "always"
+        return
+    (job,) = example["jobs"].values()
+    at = next(number for number, step in enumerate(job["steps"]) if "ansible-playbook" in step.get("run", ""))
+    assert len(job["steps"][at + 1:]) == 2
+    assert {step["if"] for step in job["steps"][at + 1:]} == {"always()"}
