@@ -108,7 +108,7 @@ def test_with_serial_each_batch_is_compared_with_what_was_before(play, tmp_path)
     assert [outcome.rc for outcome in outcomes] == [0, 0]
     report, cases, shown = files_of(tmp_path / "reports")
     assert report["changes"]["new"] == [{"machine": "b", "check": "cpus"}]
-    since = re.findall(r"since the report of (\S+ \S+);", outcomes[1].output)
+    since = re.findall(r"since the report of (\S+ [^\s;]+)", outcomes[1].output)
     assert len(set(since)) == 1 and len(since) == 2
     assert since[0].replace(" ", "T") == report["changes"]["since"]
     assert "since the report" not in outcomes[0].output
