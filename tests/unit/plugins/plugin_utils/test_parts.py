@@ -6,6 +6,7 @@ import copy
 import datetime
 import itertools
 import json
+import random
 
 import pytest
 from ansible_collections.llmgw.preflight.plugins.action import parts as action
@@ -93,6 +94,41 @@ def test_parts_are_judged_as_one_run_over_all_whatever_their_files_are_called(pa
         found = whole(*(part(names, why) for names in order))
         assert found.findings == []
         assert judged(found) == one
+
+
+FAULTS = (
+    {"cpus": 1}, {"memory_mb": 900}, {"clock": {"offset_s": 40.0, "error_s": 0.01}}, {"clock": {"offset_s": 0.9, "error_s": 0.01}},
+    {"architecture": "aarch64"}, {"login": {"ok": False, "reason": "it is down", "cause": "timeout"}}, {"libc": "glibc 2.31"},
+    {"names": {"own": {"name": "x", "addresses": []}, "looked_up": 1, "nobody": ["n1"], "loopback": []}},
+    {"identity": {"machine_id": "f" * 32, "host_keys": ["SHA256:same"], "hostname": "same", "addresses": [], "macs": []}},
+    {"reach": {"tried": 6, "open": 5, "not_open": [{"machine": "db2", "address": "10.0.0.3", "port": 22, "outcome": "refused"}]}},
+)
+
+
+def test_whatever_is_wrong_it_is_judged_as_by_one_run(part):
+    """Each slice by one controller at the same time; the machines' faults and the slices are drawn by lot."""
+    levels = set()
+    for seed in range(60):
+        rng = random.Random(seed)
+        faults = {name: rng.choice(FAULTS) for name in rng.sample(NAMES, rng.randint(1, 4))}
+        drawn = {name: rng.randrange(3) for name in NAMES}
+        slices = [names for number in range(3) if (names := [name for name in NAMES if drawn[name] == number])]
+        one = part(" ".join(NAMES))
+        several = [part(" ".join(names), rng.choice(["limit", "peer"]), batch="r") for names in slices]
+        for each in (one, *several):
+            for record in each["records"]:
+                record.update(copy.deepcopy(faults.get(record["machine"], {})))
+        expected, found = judged(whole(one)), whole(*rng.sample(several, len(several)))
+        assert found.findings == []
+        assert by_machine(judged(found)) == by_machine(expected), faults
+        levels.add(expected["worst"])
+    assert "fail" in levels
+
+
+def by_machine(report):
+    """Whatever their order, which two or three lists can't tell in every case."""
+    return {**report, "machines": sorted(report["machines"], key=lambda machine: machine["machine"]),
+            **{key: sorted(report[key], key=str) for key in ("findings", "not_reached")}, "fit": None}
 
 
 def test_what_is_wrong_between_parts_comes_out(part):
