@@ -61,23 +61,24 @@ class ActionModule(ActionBase):
             record["controller"] = plan["controller"]
             if gone.get(record["machine"]) == record.get("batch", "") and isinstance(record.get("stand_ins"), dict):
                 record["stand_ins"] = {**record["stand_ins"], "gone": True}
+        elsewhere = set(task_vars["groups"]["all"]).difference(machine["machine"] for machine in plan["machines"])
         try:
             report = evaluate(
                 records, limits=plan["limits"], others=others, profile=plan["profile"], custom_checks=plan["custom_checks"],
-                skip=plan["left_out"], waived=plan["waivers"], today=now.date(),
-                elsewhere=set(task_vars["groups"]["all"]).difference(machine["machine"] for machine in plan["machines"]))
+                skip=plan["left_out"], waived=plan["waivers"], today=now.date(), elsewhere=elsewhere)
         except (RecordsError, SettingsError) as problem:
             raise AnsibleActionFail(str(problem)) from problem
         made = about(now, ansible_version, plan["profile"]["name"])
         if plan["records_dir"]:
-            self._save(plan, records, made)
+            self._save(plan, records, made, elsewhere)
         return {**as_result(report, made, waiting, plan["sampled"]), "play": plan["play"], "gone": gone}
 
-    def _save(self, plan: dict[str, t.Any], records: list[dict[str, t.Any]], made: dict[str, t.Any]) -> None:
+    def _save(self, plan: dict[str, t.Any], records: list[dict[str, t.Any]], made: dict[str, t.Any], elsewhere: set[str]) -> None:
         """One file a run; with serial each batch puts what is read so far in its place."""
         path = folder_of(plan["records_dir"]) / parts.FILE.format(plan["play"])
         try:
-            write_whole(path, json.dumps(parts.part_of(plan, records, made), indent=1, ensure_ascii=False, default=str) + "\n")
+            part = parts.part_of(plan, records, made, elsewhere)
+            write_whole(path, json.dumps(part, indent=1, ensure_ascii=False, default=str) + "\n")
         except OSError as problem:
             raise AnsibleActionFail(f"The records could not be written to {path}: {problem.strerror}. Give a folder that can be written "
                                     "as preflight_records_dir.") from problem

@@ -33,7 +33,8 @@ class ActionModule(ActionBase):
             settings = whole.settings
             report = evaluate(
                 whole.records, limits=settings["limits"], profile=settings["profile"], custom_checks=settings["custom_checks"],
-                skip=settings["left_out"], waived=settings["waivers"], today=now.date(), told=whole.findings)
+                skip=settings["left_out"], waived=settings["waivers"], today=now.date(), elsewhere=whole.elsewhere,
+                told=whole.findings)
         except (parts.PartsError, RecordsError, SettingsError) as problem:
             raise AnsibleActionFail(str(problem)) from problem
         return as_result(report, about(now, ansible_version, settings["profile"].get("name")), [], whole.sampled)

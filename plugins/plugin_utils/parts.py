@@ -28,6 +28,7 @@ SHAPE = {
     "settings": {"profile": dict, "limits": {"stale_s": (int, float)}, "custom_checks": list, "left_out": [str], "waivers": list},
     "machines": [{"machine": str, "address": str, "roles": [str], "examined": bool}],
     "records": [{"machine": str, "roles": [str]}],
+    "elsewhere": [str],
 }
 AHEAD_S = 300  # of the clock here, that a part may be; clocks are not exact
 
@@ -52,13 +53,17 @@ class Whole(t.NamedTuple):
     records: list[dict[str, t.Any]]  # one for each machine that any part knows of
     findings: list[Finding]  # about the parts themselves
     sampled: Mapping[str, t.Any] | None
+    elsewhere: set[str]  # machines of the runs' inventories that no run is about
 
 
-def part_of(plan: Mapping[str, t.Any], records: Sequence[Mapping[str, t.Any]], about: Mapping[str, t.Any]) -> dict[str, t.Any]:
-    """What is saved of one run."""
+def part_of(
+    plan: Mapping[str, t.Any], records: Sequence[Mapping[str, t.Any]], about: Mapping[str, t.Any], elsewhere: t.Iterable[str],
+) -> dict[str, t.Any]:
+    """What is saved of one run. What is elsewhere only waivers ask for."""
     return {
         "kind": KIND, "schema_version": SCHEMA_VERSION, "about": dict(about), "sampled": plan["sampled"],
         "settings": {name: plan[name] for name in SETTINGS}, "machines": list(plan["machines"]), "records": list(records),
+        "elsewhere": sorted(elsewhere) if plan["waivers"] else [],
     }
 
 
@@ -105,7 +110,8 @@ def whole(parts: Mapping[str, t.Any], version: str, now: datetime.datetime) -> W
         findings += _controllers([record for record in records if "clock" in record])
     sampled = next((part["sampled"] for part in (parts[name] for name in by_time) if part.get("sampled")), None)
     return Whole(settings, records, findings,
-                 sampled and {"machines": len(order), "others": max(0, sampled["others"]), "seed": sampled["seed"]})
+                 sampled and {"machines": len(order), "others": max(0, sampled["others"]), "seed": sampled["seed"]},
+                 {machine for part in parts.values() for machine in part["elsewhere"]}.difference(order))
 
 
 def _in_order(lists: Sequence[Sequence[str]]) -> list[str]:
