@@ -10,7 +10,6 @@ import typing as t
 from pathlib import Path
 
 from ansible import __version__ as ansible_version
-from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible_collections.llmgw.preflight.plugins.action.judge import as_result
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import parts
@@ -36,7 +35,7 @@ class ActionModule(ActionBase):
                 skip=settings["left_out"], waived=settings["waivers"], today=now.date(), elsewhere=whole.elsewhere,
                 told=whole.findings)
         except (parts.PartsError, RecordsError, SettingsError) as problem:
-            raise AnsibleActionFail(str(problem)) from problem
+            return {"failed": True, "changed": False, "msg": str(problem)}  # not raised: see refused in plan.py
         return as_result(report, about(now, ansible_version, settings["profile"].get("name")), [], whole.sampled)
 
 

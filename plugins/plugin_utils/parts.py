@@ -70,7 +70,7 @@ def part_of(
 def whole(parts: Mapping[str, t.Any], version: str, now: datetime.datetime) -> Whole:
     """All parts, by the names of their files, as one. Raises PartsError."""
     if not parts:
-        raise PartsError("There is no part to judge, so there is nothing to call good.")
+        raise PartsError("There is no part to judge, so there is nothing to call good: let preflight_records name files or folders.")
     problems = [f"{name}: {wrong}" for name, part in parts.items() if (wrong := _wrong(part))]
     if problems:
         raise PartsError("\n".join(problems))

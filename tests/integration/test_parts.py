@@ -171,12 +171,18 @@ def test_the_outcome_arrives_though_the_job_fails(play, tmp_path):
     assert again.steady() == outcome.steady()
 
 
-def test_what_can_not_be_judged_publishes_nothing(play, tmp_path):
+@pytest.mark.parametrize(("given", "told"), [
+    ({"preflight_records": "{folder}"}, "{folder}/preflight-records-x.json: it is no JSON, or cut short."),
+    ({"preflight_records": ["{folder}/none"]}, "{folder}/none: there is no such file, or no preflight-records-*.json in it."),
+    ({}, "There is no part to judge, so there is nothing to call good: let preflight_records name files or folders."),
+], ids=["damaged", "missing", "not named"])
+def test_what_can_not_be_judged_publishes_nothing(play, tmp_path, given, told):
     (tmp_path / "preflight-records-x.json").write_text("{")
-    outcome = play(playbook=JUDGE, variables={"preflight_records": str(tmp_path)})
-    assert outcome.rc == 2
-    assert "it is no JSON, or cut short." in outcome.output
-    assert outcome.report is None
+    outcome = play(playbook=JUDGE, variables=json.loads(json.dumps(given).replace("{folder}", str(tmp_path))))
+    assert (outcome.rc, outcome.report) == (2, None)
+    assert [event["event_data"]["res"]["msg"] for event in outcome.events if event["event"] == "runner_on_failed"] == [
+        told.format(folder=tmp_path)]
+    assert "Traceback" not in outcome.output and "An exception occurred" not in outcome.output
     (stats,) = [event["event_data"] for event in outcome.events if event["event"] == "playbook_on_stats"]
     assert not stats.get("artifact_data")
 

@@ -310,7 +310,7 @@ def test_all_that_is_wrong_is_told_at_once(part):
 
 
 def test_nothing_is_not_called_good(part):
-    assert refused() == ["There is no part to judge, so there is nothing to call good."]
+    assert refused() == ["There is no part to judge, so there is nothing to call good: let preflight_records name files or folders."]
     with pytest.raises(RecordsError):
         judged(whole(part("", known=())))
 
