@@ -107,7 +107,8 @@ def evaluate(
         "fit": fit(read, known, common),
         "not_reached": [
             {"machine": one.name, "peer": call["machine"], "port": call["port"], "outcome": call["outcome"], "of": of}
-            for one in read for of in ("reach", "edges") for call in (_section(one, of, TRIED) or {"not_open": ()})["not_open"]],
+            for one in read for of in ("reach", "edges") for call in (_section(one, of, TRIED) or {"not_open": ()})["not_open"]
+            if 1 <= call["port"] <= 65535],
     }
     # Names and texts may still be of Ansible's own kinds of text; a report is plain.
     plain: dict[str, t.Any] = json.loads(json.dumps(report))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import math
 import typing as t
 from collections.abc import Mapping, Sequence
 
@@ -176,6 +177,8 @@ def _misfit(value: t.Any, shape: t.Any, where: str) -> str | None:
         return f"{where} is {value} in the record, not a figure"
     if not isinstance(value, shape):
         return f"{where} is {str(value)[:40]!r} in the record, which is not of its type"
+    if isinstance(value, float) and not math.isfinite(value):  # JSON has no such number, but Python reads it as one
+        return f"{where} is {value} in the record, not a figure"
     return None
 
 
