@@ -39,7 +39,8 @@ SPEC = {
          "listen": [{"port": 123, "udp": True, "name": "ntpd"}, {"port": 124, "udp": True, "name": "systemd-timesyncd"}],
          "sync_ms": 30, "proc": ALONE},
         {"name": "node1", "groups": ["node"], "cpus": 1, "disk_gb": 20, "disk_free_gb": 11.5, "sudo": "password",
-         "clock_offset_s": 3, "ntp": False, "tmp_noexec": True, "vars": TRAINER},
+         "clock_offset_s": 3, "ntp": False, "tmp_noexec": True, "vars": TRAINER,
+         "files": {"/etc/apt/sources.list": "# none\n"}},
         {"name": "node2", "groups": ["node"], "mem_mb": 8000,
          "vars": {**TRAINER, "preflight_serves": [{"name": "starter", "memory_mb": 2000}, {"name": "judges", "memory_mb": 4000}]},
          "files": {"/usr/bin/nvidia-smi": NVIDIA_SMI},
@@ -49,7 +50,8 @@ SPEC = {
          "vars": TRAINER},
         {"name": "node4", "groups": ["node"], "auth": "none"},
         {"name": "node5", "groups": ["node"], "block": [{"to": "db1", "port": 22}, {"to": "node1", "port": 22, "how": "reject"}],
-         "cgroup": {"system.slice/cpu.max": "50000 100000\n"}, "proc": V1},
+         "cgroup": {"system.slice/cpu.max": "50000 100000\n"}, "proc": V1,
+         "files": {"/etc/apt/sources.list.d/one.list": "deb http://nobody.example/debian bookworm main\n"}},
     ],
 }
 
@@ -72,7 +74,7 @@ def test_the_whole_report(make_lab, play):
     assert found == expected
     reached = {(finding["check"], finding["level"]) for finding in expected["findings"]}
     checks = {check for check, level in reached}
-    assert len(checks) == 30
+    assert len(checks) == 31
     assert {(check, level) for check in checks - BETWEEN for level in ("ok", "warn", "fail")} - reached == NEVER
 
 
