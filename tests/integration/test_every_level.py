@@ -101,8 +101,9 @@ def test_thirty_healthy_machines_have_no_finding_above_ok(healthy, play):
     outcome = play(healthy.inventory(), healthy, arguments="-f 50")
     assert [finding for finding in outcome.report["findings"] if finding["level"] != "ok"] == []
     assert outcome.report["worst"] == "ok"
-    # Of each machine, of those that others need and of etcd's members, and of all together: clocks, quorum, alike.
-    assert outcome.report["counts"] == {"ok": 30 * 22 + 30 + 5 + 3, "warn": 0, "fail": 0}
+    # Of each machine, of the disks of databases, of those that others need and of etcd's members, and of all together: clocks, quorum,
+    # alike.
+    assert outcome.report["counts"] == {"ok": 30 * 23 + 5 + 30 + 5 + 3, "warn": 0, "fail": 0}
     assert outcome.rc == 0
     recap = re.findall(r"^(?:m\d\d|db\d) .*changed=(\d+) +unreachable=(\d+) +failed=(\d+)", outcome.output, re.M)
     assert recap == [("0", "0", "0")] * 30
