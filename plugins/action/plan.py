@@ -208,7 +208,7 @@ def boot_id() -> str:
     """By which controllers are told apart whose clocks may differ; containers on one system have one clock, and one of these."""
     with contextlib.suppress(OSError):
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-    return ""
+    return f"{uuid.getnode():x}"
 
 
 def first_of(own: dict[str, t.Any], variables: tuple[str, ...], otherwise: t.Any) -> tuple[t.Any, str]:

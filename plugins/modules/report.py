@@ -34,7 +34,8 @@ options:
       - C(preflight.json) for V(json), with all that is known, in the form of docs/report.schema.json.
       - C(preflight.html) for V(html), one page for people that fetches nothing and can be sent on.
       - C(preflight.xml) for V(xml), JUnit XML, for what shows the results of tests.
-      - C(preflight.md) for V(md), Markdown, for the summary of a CI job or a comment on a merge request; it is cut to 60,000 bytes, worst first.
+      - C(preflight.md) for V(md), Markdown, for the summary of a CI job or a comment on a merge request; it is cut to 60,000 bytes, worst
+        first.
     type: list
     elements: str
     choices: [json, html, xml, md]

@@ -10,7 +10,7 @@ import typing as t
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from . import checks, custom, own, settings, waivers
+from . import checks, custom, own, parts, settings, waivers
 from .checks import login, network
 from .fit import fit
 from .model import Asked, Finding, Group, Level, Member, Need, Unmeasured, section, together
@@ -80,7 +80,7 @@ def evaluate(
         by_machine.setdefault(finding.machine, []).append(finding)
     if own.ID not in left_out:
         for one in members:
-            by_machine[one.name] += own.findings_of(one.record, (*ids, waivers.ID))
+            by_machine[one.name] += own.findings_of(one.record, (*ids, waivers.ID, parts.ID))
     looked_at = waivers.LookedAt(
         checks=ids, between=(network.ID, *(check.ID for check in checks.BETWEEN)), left_out=left_out,
         read=[one.name for one in read], absent=[one.name for one in unread], elsewhere=elsewhere)

@@ -104,7 +104,7 @@ def whole(parts: Mapping[str, t.Any], version: str, now: datetime.datetime) -> W
         else:
             last = told[[*told][-1]]
             records.append({**{key: last[key] for key in ("machine", "address", "roles")},
-                            "login": {"ok": False, "reason": NOT_READ, "cause": "not_read"}})
+                            "login": {"ok": False, "reason": NOT_READ, "cause": "no_part"}})
         findings += _roles(machine, records[-1]["roles"], told)
     if "clocks" not in settings["left_out"]:
         findings += _controllers([record for record in records if "clock" in record])

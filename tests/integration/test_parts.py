@@ -151,7 +151,7 @@ def test_without_peers_and_with_a_part_missing_that_is_told(lab, play, tmp_path)
     untried = {machine: finding for (machine, check), finding in found.findings("role_ports").items() if finding["level"] != "ok"}
     assert set(untried) == {"co1", "da1", "da3", "da4"}
     assert {finding["level"] for finding in untried.values()} == {"warn"}
-    assert "from other batches (1 machines), read at another time" in untried["da1"]["detail"]
+    assert "from 1 of other batches or runs, read at another time" in untried["da1"]["detail"]
 
 
 @pytest.mark.core

@@ -184,7 +184,7 @@ def test_batches_try_each_other_within_a_batch(make_lab, play, tmp_path):
         {"ansible.builtin.import_role": {"name": "llmgw.preflight.preflight"}}]}]))
     outcome = play(lab.inventory(), lab, playbook=playbook)
     assert outcome.rc == 0, outcome.output
-    ports = "could not be tried: 2379, 2380, 5432, 8008 from other batches ({} machines), read at another time"
+    ports = "could not be tried: 2379, 2380, 5432, 8008 from {} of other batches or runs, read at another time"
     assert {machine: f["detail"] for (machine, check), f in outcome.findings("role_ports").items()} == {
         "db1": ports.format(1), "db2": ports.format(1), "db3": ports.format(2)}
     assert left_over(lab) == []

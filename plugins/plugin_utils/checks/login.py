@@ -26,6 +26,7 @@ FIXES = {
     "python": "Set ansible_python_interpreter to a Python that runs there, or install one (apt-get install python3).",
     "silent": "Log in by hand and see what hangs; preflight_limits.machine_s says how long is waited.",
     "not_read": "Look for this machine's own message above, or for a condition (when, run_once) that passes it over, and mend that.",
+    "no_part": "Run the preflight on it too with preflight_records_dir, under the same name, and give its file as well.",
 }
 FIX_OTHER = "Log in by hand as the same user, run python3 there, and mend what is reported."
 

@@ -105,7 +105,7 @@ def _judge(callee: Member, stand_ins: t.Any, blocked: Mapping[int, Mapping[str, 
         untried.append(f"{_listed(sorted(forgotten))}: nothing was opened there to be tried")
     if elsewhere:
         number = max(elsewhere.values())
-        untried.append(f"{_listed(sorted(elsewhere))} from other batches ({number} machines), read at another time")
+        untried.append(f"{_listed(sorted(elsewhere))} from {number} of other batches or runs, read at another time")
     problems: dict[tuple[str, tuple[str, ...], bool], list[int]] = {}  # outcome, callers, whether these are all -> ports
     for port, by_caller in sorted(blocked.items()):
         for outcome in sorted(set(by_caller.values())):

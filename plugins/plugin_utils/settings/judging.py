@@ -7,7 +7,7 @@ import datetime
 import typing as t
 from collections.abc import Mapping, Sequence
 
-from .. import custom, own
+from .. import custom, own, parts
 from ..own import CHECK_ID
 from ..waivers import ID as OF_WAIVERS
 from ..waivers import NEVER as NOT_WAIVED
@@ -16,7 +16,7 @@ from .values import Problems, is_list, texts
 WAIVER = ("check", "machine", "reason", "until")
 # The keys of a check of the user's own, with what they are where they are not given.
 CUSTOM: dict[str, t.Any] = {"check": "", "expect": "", "scope": "machine", "roles": (), "level": "fail", "detail": "", "fix": ""}
-NOT_A_CHECK = (OF_WAIVERS, own.ID)  # what findings are called that no check made
+NOT_A_CHECK = (OF_WAIVERS, own.ID, parts.ID)  # what findings are called that no check made
 
 
 def waivers(given: t.Any, name: str = "preflight_waivers") -> list[dict[str, t.Any]]:

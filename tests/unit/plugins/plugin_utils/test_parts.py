@@ -176,7 +176,7 @@ def test_ports_that_no_run_had_a_reason_to_try_are_said_not_to_be_tried(part):
     given = [part(names, left_out=["quorum"]) for names in ("cp1", "db1 n1", "db2", "n2 n3", "w1")]
     found = {f["machine"]: (f["level"], f["detail"]) for f in judged(whole(*given))["findings"] if f["check"] == "role_ports"}
     assert {machine: level for machine, (level, detail) in found.items()} == dict.fromkeys(("cp1", "db1", "db2", "w1"), "warn")
-    assert found["cp1"][1] == "could not be tried: 7443 from other batches (3 machines), read at another time"
+    assert found["cp1"][1] == "could not be tried: 7443 from 3 of other batches or runs, read at another time"
     assert "role_ports" not in {f["check"] for f in judged(whole(part("n1 n2 n3", known=("n1", "n2", "n3"), left_out=[])))["findings"]}
 
 

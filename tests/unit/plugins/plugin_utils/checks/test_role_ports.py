@@ -125,6 +125,6 @@ def test_a_machine_can_not_accuse_another_of_what_nobody_needs():
 
 def test_of_another_batch_is_said_to_be_untried():
     found = compare(machine("db1", "database", batch="1"), machine("db2", "database", batch="1"), machine("db3", "database", batch="2"))
-    told = "2379, 2380, 5432, 8008 from other batches ({} machines), read at another time"
+    told = "2379, 2380, 5432, 8008 from {} of other batches or runs, read at another time"
     assert found == [(name, warn(f"could not be tried: {told.format(number)}", role_ports.FIX_UNTRIED))
                      for name, number in (("db1", 1), ("db2", 1), ("db3", 2))]
