@@ -75,12 +75,9 @@ options:
     elements: str
     default: []
   skip:
-    description: Sections that are not read. Of the controller itself C(sudo) is never read.
+    description: Sections of RV(record) that are not read, any but C(login). Of the controller itself C(sudo) is never read.
     type: list
     elements: str
-    choices: [system, architecture, sudo, apt, package_locks, pending, dpkg, apt_sources, candidates, mirrors,
-      cpus, cpus_online, cpu_level, memory_mb, swap, gpus, confinement, disks,
-      silent_mounts, disk_speed, temp, locales, time_sync, time_sources, listening, firewall, internet, reach, libc, identity, names, clock]
     default: []
   gather_subset:
     description:
