@@ -95,7 +95,8 @@ def outcomes(lab, play):
     def outcome(name):
         if name not in played:
             machines, variables, dummy = ROWS[name]
-            played[name] = play(inventory(lab, machines), lab, arguments="-f 5", variables={"preflight_internet_urls": [], "preflight_skip": ["mirrors"], **variables})
+            given = {"preflight_internet_urls": [], "preflight_skip": ["mirrors"], **variables}
+            played[name] = play(inventory(lab, machines), lab, arguments="-f 5", variables=given)
         return played[name]
 
     return outcome
