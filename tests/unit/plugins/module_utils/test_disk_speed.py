@@ -195,7 +195,9 @@ def test_a_filesystem_that_can_not_take_space_before_does_without(tmp_path, monk
     assert "p99_s" in told([str(tmp_path)])[0]
 
 
-def test_the_file_has_no_name_while_it_is_written(tmp_path, monkeypatch, idle):
+@pytest.mark.parametrize("made_so", [True, False])
+def test_the_file_has_no_name_while_it_is_written(tmp_path, monkeypatch, idle, made_so):
+    monkeypatch.setattr(disk_speed.tempfile, "_O_TMPFILE_WORKS", made_so)  # some filesystems can only take the name away
     seen = []
     monkeypatch.setattr(disk_speed.os, "fdatasync", lambda descriptor: seen.extend(tmp_path.iterdir()))
     assert told([str(tmp_path)])[0]["writes"] == disk_speed.ENOUGH
