@@ -8,6 +8,7 @@ its own: a disk that does not answer holds whoever waits for it, and the other r
 
 import errno
 import json
+import math
 import os
 import random
 import select
@@ -40,9 +41,9 @@ BUSY_DISK, BUSY_CPU = "disk", "cpu"
 def disk_speed(paths, allowed_s):
     """Begin to try these paths, and return a reader of what comes of it. To be called before there are threads, since it forks.
 
-    Of each path: mount, and p99_s (the time in which 99 of 100 writes are on the disk; with fewer writes, all but one), of how many
-    writes, and busy (disk or cpu, where something else was at work, so that p99_s says little; else None). Or error, where it takes no
-    write; or reason, where none was tried.
+    Of each path: mount, and p99_s (the time in which 99 of 100 writes are on the disk; with fewer writes, all), of how many writes, and
+    busy (disk or cpu, where something else was at work, so that p99_s says little; else None). Or error, where it takes no write; or
+    reason, where none was tried.
     """
     if not paths:
         return lambda: []
@@ -160,7 +161,7 @@ def rounds(write, allowed_s):
             times.append(write())
             if len(times) == ENOUGH and max(times) <= allowed_s / 2:
                 break
-        p99_s = sorted(times)[-min(2, len(times))]
+        p99_s = sorted(times)[math.ceil(0.99 * len(times)) - 1]
         last = p99_s <= allowed_s or len(found) + 1 == ROUNDS or time.monotonic() > begun + WHOLE_S - ROUND_S - PAUSE_S[1]
         if not last:
             time.sleep(random.uniform(*PAUSE_S))  # in which what is done on a disk is others' doing

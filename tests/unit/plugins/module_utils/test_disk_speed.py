@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import time
 
@@ -62,6 +63,19 @@ def test_a_fast_disk_is_left_alone_soon(idle):
 def test_one_in_a_hundred_does_not_count(idle):
     first = [0.006] + [0.001] * 98  # not all of them within half of what is allowed
     assert disk_speed.rounds(script([*first, 0.5]), ALLOWED) == {"writes": 100, "p99_s": 0.006, "busy": None}
+
+
+def test_of_fewer_than_a_hundred_each_counts(monkeypatch, idle):
+    now, times = [0.0], itertools.cycle([0.001] * 9 + [0.3])
+    monkeypatch.setattr(disk_speed.time, "monotonic", lambda: now[0])
+
+    def write():
+        seconds = next(times)
+        now[0] += seconds
+        return seconds
+
+    found = disk_speed.rounds(write, ALLOWED)
+    assert found["writes"] < 30 and found["p99_s"] == 0.3
 
 
 def test_time_without_a_processor_is_not_the_disks(tmp_path, monkeypatch, idle):
