@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 
 import pytest
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES
 from browser import made_up
+from browser.chromium import LAUNCH
 
-# Without one, it is the one that playwright can install.
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 MAKE = {
     "one": lambda: made_up.report(1),
     "three": lambda: made_up.report(3),
@@ -53,7 +51,7 @@ def chromium():
         absent("playwright")
     with sync_playwright() as playwright:
         try:
-            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])  # root can't have one
+            browser = playwright.chromium.launch(**LAUNCH)
         except Error as problem:
             absent(f"browser that starts ({str(problem).splitlines()[0]})")
         yield browser

@@ -85,7 +85,7 @@ def test_accessibility_by_axe(opened):
     except ImportError:
         conftest.absent("axe")
     axe = Axe()
-    for name, width, scheme in (("faulty", 1280, "light"), ("faulty", 360, "dark"), ("healthy", 1280, "dark"), ("three", 360, "light")):
+    for name, width, scheme in (("faulty", 1280, "light"), ("three", 360, "dark"), ("healthy", 1280, "dark")):
         page = opened(name, width, color_scheme=scheme)
         open_all(page)
         found = axe.run(page).response
@@ -272,6 +272,7 @@ def test_the_policy_keeps_out_what_is_not_its_own(chromium, files):
         style.textContent = "body { display: none; }";
         document.body.append(image, style);
         fetch("data:,").catch(() => {});
+        setTimeout(() => resolve(kept), 5000);
     })""")
     assert sorted(kept_out) == ["connect-src", "img-src", "style-src-elem"]
     assert page.evaluate("""() => {

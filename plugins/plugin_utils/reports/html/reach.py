@@ -86,7 +86,7 @@ def reach(report: Mapping[str, t.Any]) -> Reach | None:
     return Reach(
         _matrix(report, silent) if few else None, None if few else _kinds(report), listed[:LISTED_MOST], max(0, len(listed) - LISTED_MOST),
         len({(call["machine"], call["peer"]) for call in calls}), without, names(name for name in machines if name in silent),
-        report["sampled"])
+        report["sampled"] and {**report["sampled"], "seed": clean(report["sampled"]["seed"])})
 
 
 def _silent(report: Mapping[str, t.Any]) -> set[str]:

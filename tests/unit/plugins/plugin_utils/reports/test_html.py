@@ -91,6 +91,17 @@ def test_nothing_is_fetched_and_only_its_own_style_and_code_are_let_in(make):
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval|fetch|XMLHttp|import\(", page.raw["script"])
 
 
+def test_headings_and_heads_of_tables_say_what_they_are(sixty):
+    page = Page(write(sixty))
+    scopes = [value for tag, name, value in page.attributes if (tag, name) == ("th", "scope")]
+    assert len(scopes) == page.tags.count("th")
+    assert set(scopes) == {"row", "col"}
+    levels = [int(tag[1]) for tag in page.tags if tag in ("h1", "h2", "h3", "h4")]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(later - earlier <= 1 for earlier, later in zip(levels, levels[1:], strict=False))
+
+
 def test_hostile_texts_stay_data():
     report = made_up.hostile()
     text = write(report)
