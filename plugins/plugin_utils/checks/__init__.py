@@ -87,7 +87,7 @@ BETWEEN: tuple[t.Any, ...] = (
 )
 # What decides whether a role fits on a machine, and all that these may look at for it.
 ROOM = (cpus, cpu, memory, gpu, limits, disk)
-ROOM_SECTIONS = ("cpus", "cpu_level", "memory_mb", "gpus", "serves", "confinement", "disks", "unmeasured")
+ROOM_SECTIONS = ("cpus", "cpus_online", "cpu_level", "memory_mb", "swap", "gpus", "serves", "confinement", "disks", "unmeasured")
 # What costs the machine or others something, and who looks at it: where all of these are skipped, it is not looked at.
 LOOKED_AT_BY = {
     "sudo": (sudo.ID,),
