@@ -33,8 +33,8 @@ IDLE = {f"pressure/{kind}": "some avg10=0.00 avg60=0.00 avg300=0.00 total=5\n" f
 HOLD = "import fcntl, time; file = open('/var/lib/dpkg/lock-frontend', 'w'); fcntl.lockf(file, fcntl.LOCK_EX); time.sleep(999)"
 HOLD_UPGRADE = HOLD.replace("/var/lib/dpkg/lock-frontend", "/run/unattended-upgrades.lock")
 DEBIAN = "deb http://deb.debian.org/debian bookworm main\n"
-BAD_ARCHIVES = ("deb http://nobody.example/debian bookworm main\n" "deb http://10.77.0.1:81/debian bookworm main\n"
-                "deb https://deb.debian.org:80/debian bookworm main\n" "deb http://deb.debian.org/503/debian bookworm main\n")
+BAD_ARCHIVES = "".join(f"deb {url} bookworm main\n" for url in (
+    "http://nobody.example/debian", "http://10.77.0.1:81/debian", "https://deb.debian.org:80/debian", "http://deb.debian.org/503/debian"))
 DEB822 = "Types: deb\nURIs: {}\nSuites: bookworm\nComponents: main\nEnabled: {}\n"
 HOSTILE = "{{ lookup('pipe','id') }}<b>\x1b[2J"
 TESTED = r"tested: ubuntu 22\.04, 24\.04; debian 12"

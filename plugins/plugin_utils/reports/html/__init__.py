@@ -38,7 +38,7 @@ def write(report: Mapping[str, t.Any]) -> str:
         data=Markup(data),
         title=rest.verdict(report),
         counts={**report["counts"], "waived": report["waived"]},
-        bar=rest.bar(report),
+        shares=rest.shares(report),
         changes=rest.changes(report),
         jobs=jobs,
         grid=whole,

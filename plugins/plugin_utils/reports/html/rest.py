@@ -44,16 +44,16 @@ def verdict(report: Report) -> str:
     return ready if report["worst"] == "ok" else f"{ready}, with {count(report['counts']['warn'], 'warning')}"
 
 
-def bar(report: Report) -> list[Share]:
+def shares(report: Report) -> list[Share]:
     """How many machines are at each level at worst."""
     found = Counter(machine["worst"] for machine in report["machines"])
-    shares, x = [], 0.0
+    made, x = [], 0.0
     for level in ("fail", "warn", "ok"):
         if found[level]:
             width = 100 * found[level] / len(report["machines"])
-            shares.append(Share(level, found[level], round(x, 2), round(width, 2)))
+            made.append(Share(level, found[level], round(x, 2), round(width, 2)))
             x += width
-    return shares
+    return made
 
 
 def changes(report: Report) -> dict[str, t.Any] | None:

@@ -20,7 +20,7 @@ def run(monkeypatch):
     def task(report, **arguments):
         said, warned = [], []
         monkeypatch.setattr(action, "display", types.SimpleNamespace(
-            columns=80, verbosity=0, display=said.append, warning=lambda text: warned.append(text)))
+            columns=80, verbosity=0, display=said.append, warning=warned.append))
         task = types.SimpleNamespace(args={"report": report, **arguments}, async_val=0, check_mode=False, action="report", diff=False)
         connection = types.SimpleNamespace(_shell=types.SimpleNamespace(tmpdir="none is made"))
         module = action.ActionModule(task, connection, types.SimpleNamespace(check_mode=False), None, None, None)
@@ -161,7 +161,7 @@ EARLIER = {
     "a link": (lambda path: path.symlink_to("/etc/hostname"), "it is a link"),
     "a link to nothing": (lambda path: path.symlink_to("nowhere"), "it is a link"),
     "a device": (lambda path: path.symlink_to("/dev/zero"), "it is a link"),
-    "a pipe": (lambda path: os.mkfifo(path), "it is no plain file"),
+    "a pipe": (os.mkfifo, "it is no plain file"),
     "huge": (huge, "it has more than 64 MB"),
 }
 

@@ -74,7 +74,10 @@ def test_where_apt_says_nothing_of_use(apt, monkeypatch):
 
 def test_the_lists_of_them(apt, lists):
     apt()
-    asked = lambda: apt_sources.ask_apt(5)  # noqa: E731
+
+    def asked():
+        return apt_sources.ask_apt(5)
+
     names = ["http://deb.debian.org/debian bookworm", "https://b.example/debian bookworm/updates", "http://d.example/amd64/flat"]
     assert apt_sources.apt_sources(asked) == {"problems": [], "unread": [], "lists_age_s": None, "without_list": names}
     (lists / "deb.debian.org_debian_dists_bookworm_InRelease").touch()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import errno
+import functools
 import itertools
 import os
 import time
@@ -107,15 +108,15 @@ def test_it_ends_in_time_however_slow_the_disk(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(disk_speed.time, "monotonic", lambda: now[0])
     monkeypatch.setattr(disk_speed.time, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
+
+    def write(seconds, calls):
+        now[0] += seconds
+        calls.append(seconds)
+        return seconds
+
     for seconds in (0.02, 0.15, 0.3, 0.9):
         now[0], calls = 0.0, []
-
-        def write(seconds=seconds, calls=calls):
-            now[0] += seconds
-            calls.append(seconds)
-            return seconds
-
-        assert disk_speed.rounds(write, ALLOWED)["p99_s"] == seconds
+        assert disk_speed.rounds(functools.partial(write, seconds, calls), ALLOWED)["p99_s"] == seconds
         assert now[0] <= disk_speed.WHOLE_S + seconds
         assert len(calls) * len(disk_speed.BLOCK) <= disk_speed.FILE
 

@@ -50,7 +50,10 @@ def server():
 
 def read(*releases, options=(), unread=(), limit_s=5):
     """What is found of sources whose release files are there."""
-    asked = lambda: ([Source(release, "x_InRelease") for release in releases], [], [])  # noqa: E731
+
+    def asked():
+        return [Source(release, "x_InRelease") for release in releases], [], []
+
     found = mirrors.mirrors(asked, limit_s, lambda: internet.Configuration(dict(options), list(unread)))
     for entry in found:
         entry.pop("seconds")

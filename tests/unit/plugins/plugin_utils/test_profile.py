@@ -315,8 +315,8 @@ def machines(record, **by_name):
     return [record(**{
         "machine": name, "address": f"10.0.0.{number}", "listening": [], "internet": [],
         "identity": {"machine_id": f"{number:032x}", "host_keys": [f"SHA256:{number}"], "hostname": name, "addresses": [f"10.0.0.{number}"],
-                     "macs": [f"52:54:00:00:00:{number:02x}"]}, **sections})
-        for number, (name, sections) in enumerate(by_name.items(), 1)]
+                     "macs": [f"52:54:00:00:00:{number:02x}"]}, **sections,
+    }) for number, (name, sections) in enumerate(by_name.items(), 1)]
 
 
 def said(report, check):

@@ -119,7 +119,7 @@ def evil(record):
     report["findings"] += [{**finding, "level": "fail"} for finding in findings]
     report["skipped"] = EVIL
     report["not_reached"] = [{"machine": text, "peer": text, "port": 22, "outcome": text, "of": "reach"} for text in EVIL]
-    report["needs"] = {text: need for text, need in zip(EVIL, report["needs"].values(), strict=False)}
+    report["needs"] = dict(zip(EVIL, report["needs"].values(), strict=False))
     changed = {kind: [{"machine": text, "check": text} for text in EVIL]
                for kind in ("new", "worse", "better", "fixed", "hidden", "uncovered")}
     return {**complete(report, not_examined=[{"machine": text, "why": "limit"} for text in EVIL]),

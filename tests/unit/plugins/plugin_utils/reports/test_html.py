@@ -29,17 +29,17 @@ class Page(html.parser.HTMLParser):
         self.feed(text)
         self.close()
 
-    def handle_starttag(self, tag, attributes):
+    def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
-        self.attributes += [(tag, *attribute) for attribute in attributes]
+        self.attributes += [(tag, *attribute) for attribute in attrs]
         if tag not in VOID:
             self.open.append(tag)
         if tag in ("header", "section", "footer"):
-            self.section = dict(attributes).get("id", tag)
-        self.id = dict(attributes).get("id", "")
+            self.section = dict(attrs).get("id", tag)
+        self.id = dict(attrs).get("id", "")
 
-    def handle_startendtag(self, tag, attributes):
-        self.handle_starttag(tag, attributes)
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
         self.open.pop()
 
     def handle_endtag(self, tag):
@@ -47,14 +47,14 @@ class Page(html.parser.HTMLParser):
             assert self.open.pop() in NOT_CLOSED
         self.open.pop()
 
-    def handle_data(self, text):
+    def handle_data(self, data):
         if self.open and self.open[-1] in ("style", "script"):
-            self.raw[self.id or self.open[-1]] = text
-        elif text.strip():
-            self.texts.append((self.section, " ".join(text.split())))
+            self.raw[self.id or self.open[-1]] = data
+        elif data.strip():
+            self.texts.append((self.section, " ".join(data.split())))
 
-    def handle_comment(self, text):
-        raise AssertionError(text)
+    def handle_comment(self, data):
+        raise AssertionError(data)
 
     def of(self, section):
         return [text for its, text in self.texts if its == section]
@@ -252,7 +252,7 @@ def test_the_verdict(worst, levels, title):
     machines = [{"machine": f"m{place}", "worst": level} for place, level in enumerate(levels)]
     report = {"worst": worst, "counts": {"warn": 3}, "machines": machines}
     assert rest.verdict(report) == title
-    shares = rest.bar(report)
+    shares = rest.shares(report)
     assert sum(share.number for share in shares) == len(levels)
     assert shares[-1].x + shares[-1].width == pytest.approx(100, abs=0.1)
 

@@ -122,7 +122,7 @@ WAIVED = {**REPORT, "about": ABOUT, "waived": 3, "findings": [
 
 
 def test_what_is_waived_comes_after_the_others_with_its_level_and_until_when():
-    assert shown(WAIVED).split("INSTALLED")[0].endswith("""
+    assert shown(WAIVED).split("INSTALLED", maxsplit=1)[0].endswith("""
                    -> Install chrony.
 note  waived, and so not counted:
       fail  alike        all machines: not the same
@@ -324,8 +324,9 @@ def free(disk_gb):
     return [{"path": "/", "free_bytes": disk_gb * GIB}]
 
 
-def with_fit(machines, needs=NEEDS, failing=True):
+def with_fit(machines, needs=None, failing=True):
     """A report of machines, name -> (roles, GB of disk, and what else is not as it is with a healthy one)."""
+    needs = NEEDS if needs is None else needs
     members = [Member(name, roles, together(needs[role] for role in roles), {**ROOM, "disks": free(disk), **other})
                for name, (roles, disk, other) in machines.items()]
     asked = Asked(Need(), {}, (), settings.LIMITS, len(members))
