@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-pytestmark = pytest.mark.core
 BETWEEN = ("names", "identity", "clocks", "quorum", "alike", "latency")
 TABLE = "127.0.0.1 localhost\n"
 UBUNTU = {"ID": "ubuntu", "VERSION_ID": "24.04", "PRETTY_NAME": "Ubuntu 24.04 LTS"}
