@@ -40,6 +40,11 @@ HOSTILE = "{{ lookup('pipe','id') }}<b>\x1b[2J"
 TESTED = r"tested: ubuntu 22\.04, 24\.04; debian 12"
 SUPPORTED = r"supported: ubuntu 22\.04, 24\.04; debian 12"
 
+def daemons(*names):
+    """Processes that are called so; each has a port of UDP, since the lab makes those that listen."""
+    return [{"port": 123 + number, "udp": True, "name": name} for number, name in enumerate(names)]
+
+
 # As root, by the key that the usual user has too.
 ROOT = {"vars": {"ansible_user": "root"}, "sshd": ["PermitRootLogin prohibit-password", "StrictModes no"]}
 ROOTS_KEY = {"/root/.ssh/authorized_keys": {"link": "/home/ops/.ssh/authorized_keys"}}
@@ -112,37 +117,33 @@ ROWS = {
     "a 4 GB machine": ({"mem_mb": 3800}, {}),
     # A#1609
     "noexec temp": ({"tmp_noexec": True}, {"temp": ("warn", r"/tmp is mounted noexec")}),
-    "a small temp": ({"mounts": {"/tmp": 0.05}}, {"temp": ("warn", r"5[01] MB free in /tmp \(needs 100\)")}),
-    "a full temp": ({"mounts": {"/tmp": 0.01}, "background": ["sh", "-c", "cat /dev/zero > /tmp/full; sleep 99"]}, {
-        "temp": ("warn", r"/tmp is full")}),
-    "a temp for root alone": ({"background": ["sh", "-c", "chmod 755 /tmp; sleep 99"]}, {
-        "temp": ("warn", r"/tmp is not open to all users \(mode 755\)")}),
+    "a small temp, an old CPU": ({"mounts": {"/tmp": 0.05}, "arch": "x86_64", "proc": {"cpuinfo": KVM64}}, {
+        "temp": ("warn", r"5[01] MB free in /tmp \(needs 100\)"), "cpu": ("fail", r"x86-64-v1 \(needs v2\)")}),
+    "a full temp, two that set the clock": ({
+        "mounts": {"/tmp": 0.01}, "background": ["sh", "-c", "cat /dev/zero > /tmp/full; sleep 99"], "listen": daemons(
+            "chronyd", "systemd-timesyncd")}, {
+                "temp": ("warn", r"/tmp is full"),
+                "time_source": ("warn", r"set by 2 programs at once: chrony and systemd-timesyncd")}),
+    "a temp for root alone, an underscore in its name": ({"background": [
+        "python3", "-c", "import os, socket, time; os.chmod('/tmp', 0o755); socket.sethostname('my_node'); time.sleep(99)"]}, {
+            "temp": ("warn", r"/tmp is not open to all users \(mode 755\)"),
+            "hostname": ("warn", r"its hostname my_node is not valid in DNS"), "names": ("warn", r".*my_node.*")}),
     "no temp": ({"background": ["sh", "-c", "mount -o bind,ro /tmp /tmp; mount -o bind,ro /var/tmp /var/tmp; sleep 99"]}, {
         "temp": ("fail", r"/tmp is mounted read-only; /var/tmp is mounted read-only")}),
-    "an underscore in its name": ({"background": [
-        "python3", "-c", "import socket, time; socket.sethostname('my_node'); time.sleep(99)"]}, {
-            "hostname": ("warn", r"its hostname my_node is not valid in DNS"), "names": ("warn", r".*my_node.*")}),
-    "two that set the clock": ({"listen": [{"port": 123 + number, "udp": True, "name": name} for number, name in enumerate((
-        "chronyd", "systemd-timesyncd"))]}, {
-        "time_source": ("warn", r"set by 2 programs at once: chrony and systemd-timesyncd")}),
-    "chrony and PTP": ({"listen": [{"port": 123 + number, "udp": True, "name": name} for number, name in enumerate((
-        "chronyd", "ptp4l", "phc2sys"))]}, {"time_source": ("ok", r"set by chrony and phc2sys and ptp4l")}),
+    "chrony and PTP, firewalld": ({"listen": daemons("chronyd", "ptp4l", "phc2sys", "firewalld"), "groups": ["etcd_witness"]}, {
+        "time_source": ("ok", r"set by chrony and phc2sys and ptp4l"),
+        "firewall": ("ok", r"firewalld is active; its rules were not read \(only root may read the kernel's rules\)")}),
     "ufw": ({"files": UFW, "groups": ["etcd_witness"]}, {
         "firewall": ("ok", r"ufw is active; its rules were not read \(/etc/ufw/user\.rules: Permission denied\)")}),
     "ufw as root": ({**ROOT, "files": {**UFW, **ROOTS_KEY}, "groups": ["etcd_witness"]}, {
         "firewall": ("warn", r"ufw is active and has no rule for 2380")}),
-    "firewalld": ({"listen": [{"port": 999, "udp": True, "name": "firewalld"}], "groups": ["etcd_witness"]}, {
-        "firewall": ("ok", r"firewalld is active; its rules were not read \(only root may read the kernel's rules\)")}),
     "nftables as root": ({**ROOT, "files": ROOTS_KEY, "groups": ["etcd_witness"], "background": ["sh", "-c", NFT]}, {
         "firewall": ("warn", r"nftables is active and has no rule for 2379"),
         "role_ports": ("fail", r"(is not reached|lets nobody in) on 2379 .+")}),
-    "no locale for PostgreSQL": ({"files": NO_LOCALES, "groups": ["database"]}, {
-        "locale": ("warn", r"there is no UTF-8 locale for PostgreSQL")}),
-    "no locale for others": ({"files": NO_LOCALES}, {}),
-    "swap and PostgreSQL": ({"proc": {"swaps": SWAPS}, "groups": ["database"]}, {
+    "swap and no locale for PostgreSQL": ({"files": NO_LOCALES, "proc": {"swaps": SWAPS}, "groups": ["database"]}, {
+        "locale": ("warn", r"there is no UTF-8 locale for PostgreSQL"),
         "limits": ("warn", r"2047 MB of swap for PostgreSQL, with vm\.overcommit_memory [01] \(its manual asks for 2\)")}),
-    "swap": ({"proc": {"swaps": SWAPS}}, {}),
-    "a virtual CPU of the first level": ({"arch": "x86_64", "proc": {"cpuinfo": KVM64}}, {"cpu": ("fail", r"x86-64-v1 \(needs v2\)")}),
+    "swap and no locale where there is none": ({"files": NO_LOCALES, "proc": {"swaps": SWAPS}}, {}),
     "no GPU for its model": ({"vars": {"preflight_serves": [MODEL]}}, {
         "gpu": ("fail", rf"there is no GPU of NVIDIA or AMD \({NEEDS_GPU}\)"),
         "disk": ("ok", r"60 GB free on / \(needs 30: 20 for its roles, 10 for big\)")}),
