@@ -51,8 +51,9 @@ def ask_apt(limit_s):
         raise Unmeasured("apt-get update --print-uris ends with exit status %d" % status)
     if unread or len(problems) > 1:
         problems = [problem for problem in problems if problem != LAST_WORD]
-    found = dict((target[0], Source(*target)) for target in re.findall(r"^'([^']+/(?:In)?Release)' (\S+)", out, re.M))
-    return list(found.values()), list(dict.fromkeys(problems))[:MOST], list(dict.fromkeys(unread))[:MOST]
+    # In an order of its own, which says nothing.
+    found = [Source(*target) for target in sorted(set(re.findall(r"^'([^']+/(?:In)?Release)' (\S+)", out, re.M)))]
+    return found, list(dict.fromkeys(problems))[:MOST], list(dict.fromkeys(unread))[:MOST]
 
 
 def apt_sources(asked):

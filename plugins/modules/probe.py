@@ -232,7 +232,7 @@ def main():
     urls, limits = module.params["internet_urls"] or [], module.params["limits"]
     peers = [{key: peer[key] for key in ("machine", "address", "port")} for peer in module.params["machines"]]
     command_s = limits["command_s"]
-    sources, configuration = once(lambda: ask_apt(command_s)), once(lambda: apt_configuration(command_s))
+    sources, configuration = once(lambda: ask_apt(2 * command_s)), once(lambda: apt_configuration(command_s))
     writes = [] if "disk_speed" in module.params["skip"] else module.params["writes"]
     readers = {  # section -> (reader, seconds it may take)
         "login": (system.login, command_s),
@@ -246,9 +246,9 @@ def main():
         "package_locks": (package_locks, command_s),
         "pending": (pending, command_s),
         "dpkg": (dpkg, command_s),
-        "apt_sources": (lambda: apt_sources(sources), 2 * command_s),
-        "candidates": (lambda: candidates(module.params["packages"], command_s), 2 * command_s),
-        "mirrors": (lambda: mirrors(sources, limits["internet_s"], configuration), command_s + 2 * limits["internet_s"]),
+        "apt_sources": (lambda: apt_sources(sources), 3 * command_s),
+        "candidates": (lambda: candidates(module.params["packages"], 2 * command_s), 3 * command_s),
+        "mirrors": (lambda: mirrors(sources, limits["internet_s"], configuration), 2 * command_s + 2 * limits["internet_s"]),
         "cpus": (lambda: system.cpus(module), command_s),
         "cpus_online": (system.cpus_online, command_s),
         "cpu_level": (cpu_level, command_s),

@@ -32,7 +32,8 @@ MACHINES = {
     "bastion": {}, "inner1": closed_to(GATEWAY, CONTROLLER6), "inner2": closed_to(GATEWAY, CONTROLLER6),
     "python": {"files": {OTHER_PYTHON: {
         "content": "#!/bin/sh\ntouch /tmp/other-python-ran\nexec /usr/bin/python3 \"$@\"\n", "mode": "0755"}}},
-    "misled": {"files": {"/etc/hosts": "127.0.0.1 localhost\n127.0.1.1 misled a\n10.77.1.2 b\n10.77.255.253 deb.debian.org\n"}},
+    "misled": {"files": {
+        "/etc/hosts": "127.0.0.1 localhost\n127.0.1.1 misled a\n10.77.1.2 b\n10.77.255.253 deb.debian.org security.debian.org\n"}},
     **dict.fromkeys(("by-proxy", "refused", "nameless", "mute", "cut-off"), {"internet": False}),
 }
 IP = {name: f"10.77.1.{number}" for number, name in enumerate(MACHINES, 1)}
@@ -262,6 +263,7 @@ def test_proxies_of_the_plays_environment_and_their_passwords_are_shown_nowhere(
         detail = rf"by way of http://{re.escape(proxy)}: {said}" if stage else f"answers by way of http://{re.escape(proxy)}"
         assert re.fullmatch(rf"http://deb\.debian\.org/ {detail}", found[machine]["detail"]), found[machine]
         assert (found[machine]["level"], found[machine]["fix"]) == (("fail", FIXES[stage]) if stage else ("ok", ""))
-    assert {check for machine, check in problems(outcome)} == {"internet"}
+    assert {check for machine, check in problems(outcome)} == {"internet", "mirrors"}
+    assert outcome.findings()["by-proxy", "mirrors"]["detail"].count(f" by way of http://{WEB_IP}:80") == 2
     for text in (outcome.output, json.dumps(outcome.report), json.dumps(outcome.records())):
         assert SECRET not in text

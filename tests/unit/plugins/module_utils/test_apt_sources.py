@@ -44,7 +44,7 @@ def test_what_apt_would_fetch(apt):
     sources, problems, unread = apt_sources.ask_apt(5)
     assert calls == [["/usr/bin/apt-get", "update", "--print-uris"]]
     assert [source.name for source in sources] == [
-        "http://deb.debian.org/debian bookworm", "https://b.example/debian bookworm/updates", "http://d.example/amd64/flat"]
+        "http://d.example/amd64/flat", "http://deb.debian.org/debian bookworm", "https://b.example/debian bookworm/updates"]
     assert (problems, unread) == ([], [])
 
 
@@ -78,12 +78,12 @@ def test_the_lists_of_them(apt, lists):
     def asked():
         return apt_sources.ask_apt(5)
 
-    names = ["http://deb.debian.org/debian bookworm", "https://b.example/debian bookworm/updates", "http://d.example/amd64/flat"]
+    names = ["http://d.example/amd64/flat", "http://deb.debian.org/debian bookworm", "https://b.example/debian bookworm/updates"]
     assert apt_sources.apt_sources(asked) == {"problems": [], "unread": [], "lists_age_s": None, "without_list": names}
     (lists / "deb.debian.org_debian_dists_bookworm_InRelease").touch()
     (lists / "d.example_amd64_flat_Release").touch()
     found = apt_sources.apt_sources(asked)
-    assert found["without_list"] == names[1:2]
+    assert found["without_list"] == names[2:]
     assert 0 <= found["lists_age_s"] < DAY
 
 
