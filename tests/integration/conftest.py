@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 PLAYBOOK = ROOT / "playbooks" / "preflight.yml"
 THIS_MACHINE = ROOT / "playbooks" / "this_machine.yml"
 STATE = Path("/run/llmgw-preflight-tests-")  # and the process's id: two runs side by side do not meet
-RUN_S = 300  # no play of these tests takes a tenth of it; one that hangs must not hang them
+RUN_S = 600  # no play of these tests takes a tenth of it; one that hangs must not hang them
 
 
 @dataclasses.dataclass
