@@ -15,7 +15,7 @@ import time
 import pytest
 from lab.spec import PASSWORD
 
-pytestmark = pytest.mark.core
+pytestmark = pytest.mark.newest
 SUDO = "/usr/bin/sudo"
 PYTHON = "/usr/bin/python3"
 
@@ -39,6 +39,7 @@ DEB822 = "Types: deb\nURIs: {}\nSuites: bookworm\nComponents: main\nEnabled: {}\
 HOSTILE = "{{ lookup('pipe','id') }}<b>\x1b[2J"
 TESTED = r"tested: ubuntu 22\.04, 24\.04; debian 12"
 SUPPORTED = r"supported: ubuntu 22\.04, 24\.04; debian 12"
+
 
 def daemons(*names):
     """Processes that are called so; each has a port of UDP, since the lab makes those that listen."""

@@ -1,7 +1,8 @@
 """Runs the tests on several releases of ansible-core, each in a virtual environment of its own.
 
 cores.py all [ARGUMENTS]: tests/unit and tests/integration on each series below.
-cores.py ends [ARGUMENTS]: tests/unit and what is marked `core` in tests/integration, on the oldest and the newest that can run here.
+cores.py ends [ARGUMENTS]: tests/unit and what is marked `core` in tests/integration, on the oldest and the newest that can run here;
+what is marked `newest` on that one only.
 tests/lab, which has nothing to do with Ansible, is run once, with the newest; tests/browser once, where this is run.
 """
 
@@ -65,7 +66,7 @@ def run_pytest(python, file, arguments):
     return status, tests - failures - errors - skipped, failures + errors, skipped
 
 
-def run_tests(series, python, only_marked, with_lab, arguments):
+def run_tests(series, python, only_marked, newest, arguments):
     """The series' line of the table, and whether all is well."""
     try:
         mine = make_venv(series, python)
@@ -75,7 +76,8 @@ def run_tests(series, python, only_marked, with_lab, arguments):
         return (series, python[1], "could not be installed"), False
     print(f"== pytest on ansible-core {core} with Python {python[1]}", flush=True)
     begin = time.monotonic()
-    asked = [["tests/unit"], *([["tests/lab"]] if with_lab else []), ["tests/integration", *(["-m", "core"] if only_marked else [])]]
+    marked = ["-m", "core or newest" if newest else "core"] if only_marked else []
+    asked = [["tests/unit"], *([["tests/lab"]] if newest else []), ["tests/integration", *marked]]
     runs = [run_pytest(mine, FOLDER / f"{series}.xml", [*each, *arguments]) for each in asked]
     statuses, *counted = zip(*runs, strict=True)
     passed, failed, skipped = map(sum, counted)
