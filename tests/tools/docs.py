@@ -27,8 +27,8 @@ of one of your own:
 What has a slash or an ending is a path. A relative one is looked for in the folder of the playbook, and else in the folder in which Ansible
 was started.
 
-`preflight_needs` is put over a profile's needs; `preflight_systems`, `preflight_architectures` and `preflight_internet_urls` stand in place
-of what it says of these.
+`preflight_needs` is put over a profile's needs, and `preflight_packages` over the packages in them; `preflight_systems`,
+`preflight_architectures` and `preflight_internet_urls` stand in place of what it says of these.
 """
 FORM = """
 ## One of your own
