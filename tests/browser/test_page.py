@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from browser import conftest
+from playwright.sync_api import expect
 
 CONTRAST = (Path(__file__).parent / "contrast.js").read_text()
 VNU = Path(__file__).parents[2] / ".cache" / "npm" / "node_modules" / "vnu-jar" / "build" / "dist" / "vnu.jar"
@@ -162,7 +163,7 @@ def test_the_filter(opened, reports, wanted):
     assert page.locator("#shown").text_content() == f"{number} of 60 machines shown, {len(columns)} of {checks} checks"
     assert page.locator("#shown").get_attribute("aria-live") == "polite"
     page.click("text=Show all")
-    page.wait_for_function("document.querySelector('#shown').textContent.startsWith('60 of 60')")
+    expect(page.locator("#shown")).to_contain_text("60 of 60")
     assert shown(page) == everything
 
 
@@ -210,9 +211,9 @@ def test_fixes_and_names_to_copy(opened, reports):
     job.get_by_text("Copy fix").click()
     page.get_by_text("Copied", exact=True).wait_for()
     assert page.evaluate("navigator.clipboard.readText()") == finding[0]["fix"]
-    assert page.locator("output.unseen").text_content() == f"Copied: {finding[0]['fix'][:80]}"
+    expect(page.locator("output.unseen")).to_have_text(f"Copied: {finding[0]['fix'][:80]}")
     job.get_by_text("Copy 3 names").click()
-    page.wait_for_function("document.querySelector('output.unseen').textContent.includes(',')")
+    expect(page.locator("output.unseen")).to_contain_text(",")
     assert page.evaluate("navigator.clipboard.readText()") == ",".join(one["machine"] for one in finding)
 
 
