@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
+import os
+import stat
 import typing as t
 from pathlib import Path
 
@@ -18,18 +21,18 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils.about import about
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.changes import NotComparable, changes
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import SCHEMA_VERSION
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.files import folder_of, write_whole
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES, text
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.settings import FAIL_ON, NO_PLAN
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES, script, text
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.settings import FAIL_ON, LIMITS, NO_PLAN
 
 display = Display()
 
 # The order of the file: what is looked for first comes first.
-PARTS = ("schema_version", "about", "worst", "counts", "waived", "machines", "findings", "skipped", "waivers", "needs", "fit",
-         "not_reached", "not_examined", "sampled")
+PARTS = ("schema_version", "about", "worst", "counts", "waived", "machines", "findings", "skipped", "waivers", "limits", "needs",
+         "fit", "not_reached", "not_examined", "sampled")
 # What a report must hold, and what stands for what it does not hold, where a filter made it.
 MUST = ("worst", "counts", "machines", "findings")
-MAY: dict[str, t.Any] = {"schema_version": SCHEMA_VERSION, "waived": 0, "skipped": [], "waivers": [], "needs": {},
-                         "fit": {"machines": [], "moves": []}, "not_reached": [], "not_examined": [], "sampled": None}
+MAY: dict[str, t.Any] = {"schema_version": SCHEMA_VERSION, "waived": 0, "skipped": [], "waivers": [], "limits": LIMITS,
+                         "needs": {}, "fit": {"machines": [], "moves": []}, "not_reached": [], "not_examined": [], "sampled": None}
 COLOURS = {"fail": C.COLOR_ERROR, "warn": C.COLOR_WARN, "ok": C.COLOR_OK}
 LEVELS = ("ok", "warn", "fail")
 
@@ -47,6 +50,7 @@ class ActionModule(ActionBase):
             "fail_on": {"type": "str", "choices": list(FAIL_ON), "default": "fail"},
             "dir": {"type": "str"},
             "formats": {"type": "list", "elements": "str", "choices": list(FILES), "default": ["json"]},
+            "fix_script": {"type": "str"},
         })[1]
         given = arguments["report"]
         if "left_out" in given:  # as the judge calls it
@@ -66,6 +70,8 @@ class ActionModule(ActionBase):
             display.display((stringc(line, COLOURS[level]) if level and line else line) + rest)
         if folder:
             self._write(report, folder, arguments["formats"])
+        if arguments["fix_script"]:
+            self._write_scripts(report, folder_of(arguments["fix_script"]))
         fails = must_fail(report["worst"], arguments["fail_on"])
         if folder and (fails or not waiting):
             earlier.forget(folder, given.get("play"))
@@ -83,6 +89,33 @@ class ActionModule(ActionBase):
                 raise AnsibleActionFail(f"The report could not be written to {path}: {why}. Give a folder that can be "
                                         "written as preflight_report_dir. The report itself is above.") from problem
             display.display(f"Report written to {path}")
+
+
+    def _write_scripts(self, report: dict[str, t.Any], folder: Path) -> None:
+        """What lies there for a machine of an earlier report is replaced, or taken away where this one has no command for it."""
+        written = 0
+        try:
+            for name, content in script.scripts(report):
+                if content:
+                    write_whole(folder / name, content)
+                    written += 1
+                elif is_script(folder / name):
+                    os.unlink(folder / name)
+        except (OSError, ValueError) as problem:
+            why = getattr(problem, "strerror", None) or problem
+            raise AnsibleActionFail(f"The scripts of fixes could not be written to {folder}: {why}. Give a folder that can be written as "
+                                    "preflight_fix_script. The report itself is above.") from problem
+        display.display(f"{written} script{'s' if written > 1 else ''} of fixes written to {folder}" if written else
+                        f"No script of fixes written to {folder}: there is no problem that commands alone mend")
+
+
+def is_script(path: Path) -> bool:
+    """Whether what lies there is a script that was written here, and not something else by that name."""
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        if stat.S_ISREG(os.lstat(path).st_mode):
+            with path.open(encoding="utf-8", errors="replace") as file:
+                return file.read(len(script.FIRST)) == script.FIRST
+    return False
 
 
 def since(path: Path, report: dict[str, t.Any]) -> dict[str, t.Any] | None:

@@ -103,6 +103,7 @@ def evaluate(
         "findings": [finding.as_dict() for found in by_machine.values() for finding in found],
         "skipped": left_out,
         "waivers": states,
+        "limits": common.limits,
         "needs": {role: settings.as_given(need) for role, need in known.items()},
         "fit": fit(read, known, common),
         "not_reached": [

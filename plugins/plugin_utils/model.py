@@ -27,11 +27,13 @@ class Level(enum.IntEnum):
 
 
 class Verdict(t.NamedTuple):
-    """What one check says of one machine. ``fix`` is empty only for ok."""
+    """What one check says of one machine. ``fix`` is empty only for ok; ``commands`` are for a root shell on that machine, where the fix
+    is nothing but these, with every word of a machine quoted."""
 
     level: Level
     detail: str
     fix: str = ""
+    commands: tuple[str, ...] = ()
 
 
 class Finding(t.NamedTuple):
@@ -42,23 +44,28 @@ class Finding(t.NamedTuple):
     level: Level
     detail: str
     fix: str
+    commands: tuple[str, ...] = ()
     waived: Mapping[str, t.Any] | None = None  # reason and until, where somebody has decided to live with it
 
     def as_dict(self) -> dict[str, t.Any]:
-        told = {**self._asdict(), "level": str(self.level)}
-        return told if self.waived else {key: value for key, value in told.items() if key != "waived"}
+        told = {"machine": self.machine, "check": self.check, "level": str(self.level), "detail": self.detail, "fix": self.fix}
+        if self.commands:
+            told["commands"] = list(self.commands)
+        if self.waived:
+            told["waived"] = self.waived
+        return told
 
 
 def ok(detail: str) -> Verdict:
     return Verdict(Level.OK, detail)
 
 
-def warn(detail: str, fix: str) -> Verdict:
-    return Verdict(Level.WARN, detail, fix)
+def warn(detail: str, fix: str, *commands: str) -> Verdict:
+    return Verdict(Level.WARN, detail, fix, commands)
 
 
-def fail(detail: str, fix: str) -> Verdict:
-    return Verdict(Level.FAIL, detail, fix)
+def fail(detail: str, fix: str, *commands: str) -> Verdict:
+    return Verdict(Level.FAIL, detail, fix, commands)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -151,34 +158,37 @@ def section(record: Mapping[str, t.Any], name: str, shape: t.Any) -> t.Any:
         told = record.get("unmeasured")
         reason = told.get(name) if isinstance(told, Mapping) else None
         raise Unmeasured(str(reason) if reason else "the record does not hold it")
-    wrong = _misfit(record[name], shape, name)
+    wrong = _misfit(record[name], shape)
     if wrong:
-        raise Unmeasured(wrong)
+        raise Unmeasured(f"{name}{wrong}")
     return record[name]
 
 
-def _misfit(value: t.Any, shape: t.Any, where: str) -> str | None:
+def _misfit(value: t.Any, shape: t.Any) -> str | None:
+    """What is wrong, to be put behind the section's name; words are made only where something is."""
+    if type(value) is shape and shape is not float:
+        return None
     if isinstance(shape, dict):
         if not isinstance(value, Mapping):
-            return f"{where} is not a mapping in the record"
+            return " is not a mapping in the record"
         for key, inner in shape.items():
             if key not in value:
-                return f"{where}.{key} is not in the record"
-            wrong = _misfit(value[key], inner, f"{where}.{key}")
+                return f".{key} is not in the record"
+            wrong = _misfit(value[key], inner)
             if wrong:
-                return wrong
+                return f".{key}{wrong}"
         return None
     if isinstance(shape, list):
         if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
-            return f"{where} is not a list in the record"
-        return next((wrong for item in value if (wrong := _misfit(item, shape[0], where))), None)
+            return " is not a list in the record"
+        return next((wrong for item in value if (wrong := _misfit(item, shape[0]))), None)
     # True is an int to Python, and not a figure to anybody else.
     if isinstance(value, bool) and not (shape is bool or isinstance(shape, tuple) and bool in shape):
-        return f"{where} is {value} in the record, not a figure"
+        return f" is {value} in the record, not a figure"
     if not isinstance(value, shape):
-        return f"{where} is {str(value)[:40]!r} in the record, which is not of its type"
+        return f" is {str(value)[:40]!r} in the record, which is not of its type"
     if isinstance(value, float) and not math.isfinite(value):  # JSON has no such number, but Python reads it as one
-        return f"{where} is {value} in the record, not a figure"
+        return f" is {value} in the record, not a figure"
     return None
 
 

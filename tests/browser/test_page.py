@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import fnmatch
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
+from ansible_collections.llmgw.preflight.plugins.plugin_utils import settings
 from browser import conftest
 from playwright.sync_api import expect
 
@@ -215,6 +219,24 @@ def test_fixes_and_names_to_copy(opened, reports):
     job.get_by_text("Copy 3 names").click()
     expect(page.locator("output.unseen")).to_contain_text(",")
     assert page.evaluate("navigator.clipboard.readText()") == ",".join(one["machine"] for one in finding)
+
+
+def test_waivers_to_copy(opened, reports):
+    page = opened("sixty")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    copied = []
+    for job in page.locator(".job").all():
+        for button in job.get_by_text("Copy waiver").all():
+            button.click()
+            expect(page.locator("output.unseen")).to_contain_text("Copied: - {check: " + job.locator(".check").text_content())
+            copied += settings.waivers(yaml.safe_load(page.evaluate("navigator.clipboard.readText()").replace('""', "Accepted.")))
+    counting = {(one["machine"], one["check"]) for one in reports["sixty"]["findings"]
+                if state(one) in ("fail", "warn") and one["check"] not in ("login", "waivers")}
+    assert len(counting) > 20
+    for machine, check in counting:
+        assert any(waiver["check"] == check and any(fnmatch.fnmatchcase(machine or "", pattern) for pattern in waiver["machine"])
+                   for waiver in copied), (machine, check)
+    assert not page.locator(".job", has=page.locator(".check", has_text=re.compile("^(login|waivers)$"))).get_by_text("Copy waiver").count()
 
 
 def test_it_reads_without_code(opened, reports):

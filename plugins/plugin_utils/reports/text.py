@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import datetime
-import re
 import typing as t
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..model import OUTCOMES, Level
-from . import columns, folding, places
+from . import columns, folding, offers, places
 
 clean, names = folding.clean, folding.names
 
@@ -22,10 +20,6 @@ NOT_EXAMINED = {
 CHANGES = {"new": "", "worse": "", "better": "", "fixed": "",
            "uncovered": " (not looked at before)", "hidden": " (not looked at this time)"}
 FEW, MANY = 4, 10  # different problems of one check that are told each by itself, and with everything
-NOT_WAIVED = ("login", "waivers")  # see waivers.py
-CHECK_ID = re.compile("[a-z][a-z0-9_]*")  # that a waiver may name
-WAIVER_DAYS = 30
-YAML_WORDS = ("y", "n", "yes", "no", "on", "off", "true", "false", "null")  # that are no text where they stand without quotes
 
 Report = Mapping[str, t.Any]
 Finding = Mapping[str, t.Any]
@@ -43,15 +37,14 @@ def lines(report: Report, width: int = 80, everything: bool = False, fit: bool =
     aside = [(level, block) for level in ("fail", "warn") for block in grouped(waived, level, most)]
     layout = columns.Layout(width, [(clean(check), _told(check, problem)) for level, (check, fix, problems) in (*shown, *aside)
                             for problem in problems], side_by_side=not everything)
-    until = _until(report) if everything else None
-    offered = {check for level, (check, fix, problems) in shown
-               if until and level != "ok" and check not in NOT_WAIVED and CHECK_ID.fullmatch(check)}
+    until = offers.until(report) if everything else ""
+    offered = {check for level, (check, fix, problems) in shown if until and level != "ok" and offers.can_be_waived(check)}
 
     yield None, "", ""
     yield from layout.plain("", _about(report))
     for level, (check, fix, problems) in shown:
         yield from layout.block(f"{level.upper():<{columns.LEVEL_WIDTH}}", level, clean(check), [
-            (_told(check, problem), waiver(check, problem[1], str(until)) if check in offered and level != "ok" else ())
+            (_told(check, problem), offers.waiver(check, problem[1], until) if check in offered and level != "ok" else ())
             for problem in problems], clean(fix), "-> ")
     if aside:
         yield from layout.plain(columns.NOTE, "waived, and so not counted:")
@@ -156,31 +149,6 @@ def _told(check: str, problem: folding.Problem) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-# --------------------------------------------------------------------------------------------------------- waivers
-def waiver(check: str, machines: Sequence[str], until: str) -> list[str]:
-    """An entry of preflight_waivers for these findings, in which only the reason is to be filled in; in words, since no line may break
-    within one."""
-    of = [_yaml(pattern) for pattern in folding.patterns(machines)] if machines else ['"*"']
-    if len(of) > 1:
-        of = [f"[{of[0]}", *of[1:-1], f"{of[-1]}]"]
-    return [f"- {{check: {check},", f"machine: {of[0]},", *(f"{one}," for one in of[1:]), 'reason: "",', f"until: {until}}}"]
-
-
-def _yaml(text: str) -> str:
-    if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.-]*", text) and text.lower() not in YAML_WORDS:
-        return text
-    return '"' + "".join(char if char not in '"\\' and clean(char) == char and folding.width(char) else
-                         f"\\u{ord(char):04X}" if ord(char) < 0x10000 else f"\\U{ord(char):08X}" for char in text) + '"'
-
-
-def _until(report: Report) -> str | None:
-    try:
-        day = datetime.date.fromisoformat(str(report["about"]["at"])[:10])
-        return str(day + datetime.timedelta(WAIVER_DAYS))
-    except (KeyError, TypeError, ValueError, OverflowError):
-        return None
 
 
 def _decided(waived: Mapping[str, t.Any]) -> str:

@@ -22,6 +22,11 @@ class Tick(t.NamedTuple):
     label: str
 
 
+class Limit(t.NamedTuple):
+    x: float
+    level: str
+
+
 class Line(t.NamedTuple):
     who: str
     level: str
@@ -34,6 +39,9 @@ class Line(t.NamedTuple):
 
 class Clocks(t.NamedTuple):
     ticks: Sequence[Tick]
+    limits: Sequence[Limit]
+    warn_s: str
+    fail_s: str
     lines: Sequence[Line]
     more: int  # that are not right and have no line
     unknown: str
@@ -54,7 +62,9 @@ def clocks(report: Mapping[str, t.Any]) -> Clocks | None:
         return None
     have = {name for name, *_rest in known}
     known.sort(key=lambda one: -abs(one[1]))
-    scale = _Scale(max(abs(offset) + error for _name, offset, error, _level in known))
+    limits = [(report["limits"][f"clock_{level}_s"], level) for level in ("warn", "fail")]
+    scale = _Scale(max(limits[0][0], *(abs(offset) + error for _name, offset, error, _level in known)))
+    drawn = [Limit(scale.x(side * limit), level) for limit, level in limits if limit <= scale.most for side in (-1, 1)]
     many = len(known) > SINGLE_MOST
     own = [one for one in known if not many or one[3] != "ok"]
     lines = [Line(clean(name, 60), level, scale.x(offset - error), scale.x(offset + error), [scale.x(offset)], signed(offset),
@@ -66,7 +76,7 @@ def clocks(report: Mapping[str, t.Any]) -> Clocks | None:
         lines.append(Line(f"{count(len(right), 'other')}, all ok", "ok", scale.x(low), scale.x(high),
                           sorted({scale.x(offset) for offset in offsets}), f"{signed(min(offsets))} to {signed(max(offsets))}",
                           f"± {seconds(max(one[2] for one in right))} at most"))
-    return Clocks(scale.ticks(), lines, max(0, len(own) - LINES_MOST),
+    return Clocks(scale.ticks(), drawn, *(seconds(limit) for limit, _level in limits), lines, max(0, len(own) - LINES_MOST),
                   names(machine["machine"] for machine in report["machines"] if machine["machine"] not in have))
 
 

@@ -51,6 +51,7 @@
     const check = fix.closest("article").querySelector(".check").textContent;
     const copies = make("span", "copies", copier("Copy fix", check, fix.querySelector(".do").textContent));
     if (machines.length) copies.append(copier(machines.length === 1 ? "Copy name" : `Copy ${machines.length} names`, check, machines.join(",")));
+    if (fix.dataset.waiver) copies.append(copier("Copy waiver", check, fix.dataset.waiver));
     fix.append(copies);
   }
 

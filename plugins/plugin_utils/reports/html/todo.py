@@ -6,7 +6,10 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Iterable, Mapping, Sequence
 
+from .. import offers
 from .words import Finding, clean, names, order, state
+
+WAIVERS_MOST = 1000  # that the page offers: where each machine has its own problems, they would be much of its size
 
 
 class Line(t.NamedTuple):
@@ -23,6 +26,7 @@ class Part(t.NamedTuple):
     fix: str
     lines: Sequence[Line]
     machines: Sequence[str]  # not cleaned
+    waiver: str  # "" where there can be none
     number: int  # counted through the whole page
 
 
@@ -38,6 +42,7 @@ def jobs(report: Mapping[str, t.Any]) -> list[Job]:
     """What counts. What is waived is told elsewhere."""
     changed = report.get("changes") or {}
     tags = {(at["machine"], at["check"]): tag for tag in ("new", "worse") for at in changed.get(tag, ())}
+    until = offers.until(report)
     made: list[Job] = []
     number = 0
     for level in ("fail", "warn"):
@@ -47,7 +52,9 @@ def jobs(report: Mapping[str, t.Any]) -> list[Job]:
                 lines = [Line("" if check == "waivers" else names(machines), clean(detail), _tag(machines, check, tags))
                          for detail, machines in details.items()]
                 concerned = list(dict.fromkeys(machine for machines in details.values() for machine in machines if machine is not None))
-                parts.append(Part(clean(fix), lines, concerned, number))
+                offered = until and offers.can_be_waived(check) and number < WAIVERS_MOST
+                waiver = " ".join(offers.waiver(check, concerned, until)) if offered else ""
+                parts.append(Part(clean(fix), lines, concerned, waiver, number))
                 number += 1
             everyone = {machine for details in fixes.values() for machines in details.values() for machine in machines}
             made.append(Job(level, clean(check), parts, len(everyone - {None}), None in everyone))

@@ -16,7 +16,7 @@ def check(expect="cpus >= `2`", **given):
 
 
 def verdict(record, expect, **given):
-    level, detail, fix = custom.judge(check(expect, **given), custom.seen(record))
+    level, detail, fix = custom.judge(check(expect, **given), custom.seen(record))[:3]
     return str(level), detail, fix
 
 

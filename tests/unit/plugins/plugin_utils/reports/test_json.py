@@ -122,7 +122,7 @@ def at(report, path):
 # Whose keys are names: of roles and folders.
 BY_NAME = re.compile(r"needs(\.\w+\.(reaches|disk_gb))?|fit\.machines\.\d+\.roles")
 # What is there only where it is needed.
-MAY_BE_ABSENT = re.compile(r"findings\.\d+\.waived|needs\.\w+\.(cpu_level|gpus|gpu_memory_mb|packages|writes)")
+MAY_BE_ABSENT = re.compile(r"findings\.\d+\.waived")
 # What a machine says, as it says it.
 ANY_NUMBER = re.compile(r".*(offset_s|error_s)|not_reached\.\d+\.port")
 

@@ -12,7 +12,7 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import IDS
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import evaluate
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.fit import fit
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import GIB, Asked, Finding, Level, Member, Need, together
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import folding, text
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import folding, offers, text
 
 HERE = Path(__file__).parent
 ABOUT = {"at": "2026-11-30T02:05:09+01:00", "version": "0.1.0", "ansible": "2.19.3", "profile": "llmgw"}
@@ -218,7 +218,7 @@ def test_what_can_not_be_waived_is_not_offered():
 
 
 def test_a_waiver_of_what_is_about_all_machines_together():
-    assert text.waiver("quorum", [], "2026-12-30") == ["- {check: quorum,", 'machine: "*",', 'reason: "",', "until: 2026-12-30}"]
+    assert offers.waiver("quorum", [], "2026-12-30") == ["- {check: quorum,", 'machine: "*",', 'reason: "",', "until: 2026-12-30}"]
 
 
 def test_without_a_date_there_is_none_to_count_from():
