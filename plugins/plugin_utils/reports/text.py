@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from ..model import OUTCOMES, Level
 from . import columns, folding, offers, places

@@ -317,7 +317,8 @@ def test_many_lines_of_who_reaches_whom_are_folded_and_then_counted():
 
 def clock_report(offsets, levels=None):
     names = [f"m{place}" for place in range(len(offsets))]
-    return {"limits": settings.limits(None), "machines": [{"machine": name, "clock": offset and dict(zip(("offset_s", "error_s"), offset, strict=True))}
+    return {"limits": settings.limits(None),
+            "machines": [{"machine": name, "clock": offset and dict(zip(("offset_s", "error_s"), offset, strict=True))}
                          for name, offset in zip(names, offsets, strict=True)],
             "findings": [finding(name, "clock", level) for name, level in zip(names, levels or [], strict=False)]}
 
@@ -344,7 +345,8 @@ def test_any_offset_is_within_the_picture(offset):
     assert len(made.ticks) < 700
 
 
-@pytest.mark.parametrize(("offset", "levels"), [(0.001, ["warn", "warn"]), (4.0, ["warn", "warn"]), (40.0, ["warn", "warn", "fail", "fail"])])
+@pytest.mark.parametrize(("offset", "levels"), [
+    (0.001, ["warn", "warn"]), (4.0, ["warn", "warn"]), (40.0, ["warn", "warn", "fail", "fail"])])
 def test_limits_of_clocks_are_drawn_as_far_as_the_picture_goes(offset, levels):
     made = clocks.clocks(clock_report([(offset, 0.0)]))
     assert [limit.level for limit in made.limits] == levels
