@@ -64,6 +64,7 @@ def clocks(report: Mapping[str, t.Any]) -> Clocks | None:
     known.sort(key=lambda one: -abs(one[1]))
     limits = [(report["limits"][f"clock_{level}_s"], level) for level in ("warn", "fail")]
     scale = _Scale(max(limits[0][0], *(abs(offset) + error for _name, offset, error, _level in known)))
+    warn_s, fail_s = (seconds(limit) for limit, _level in limits)
     drawn = [Limit(scale.x(side * limit), level) for limit, level in limits if limit <= scale.most for side in (-1, 1)]
     many = len(known) > SINGLE_MOST
     own = [one for one in known if not many or one[3] != "ok"]
@@ -76,7 +77,7 @@ def clocks(report: Mapping[str, t.Any]) -> Clocks | None:
         lines.append(Line(f"{count(len(right), 'other')}, all ok", "ok", scale.x(low), scale.x(high),
                           sorted({scale.x(offset) for offset in offsets}), f"{signed(min(offsets))} to {signed(max(offsets))}",
                           f"± {seconds(max(one[2] for one in right))} at most"))
-    return Clocks(scale.ticks(), drawn, *(seconds(limit) for limit, _level in limits), lines, max(0, len(own) - LINES_MOST),
+    return Clocks(scale.ticks(), drawn, warn_s, fail_s, lines, max(0, len(own) - LINES_MOST),
                   names(machine["machine"] for machine in report["machines"] if machine["machine"] not in have))
 
 
