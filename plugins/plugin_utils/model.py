@@ -48,7 +48,8 @@ class Finding(t.NamedTuple):
     waived: Mapping[str, t.Any] | None = None  # reason and until, where somebody has decided to live with it
 
     def as_dict(self) -> dict[str, t.Any]:
-        told: dict[str, t.Any] = {"machine": self.machine, "check": self.check, "level": str(self.level), "detail": self.detail, "fix": self.fix}
+        told: dict[str, t.Any] = {
+            "machine": self.machine, "check": self.check, "level": str(self.level), "detail": self.detail, "fix": self.fix}
         if self.commands:
             told["commands"] = list(self.commands)
         if self.waived:
