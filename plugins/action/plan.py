@@ -16,7 +16,7 @@ from ansible.module_utils.facts import collector, default_collectors
 from ansible.plugins.action import ActionBase
 from ansible.plugins.loader import connection_loader
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import checks, settings
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.edges import Edges, together
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.edges import Edges
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import known_ids, skipped
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports.text import names
@@ -29,7 +29,7 @@ OF_A_MACHINE = (
 OF_ALL = (
     "profile", "needs", "packages", "systems",
     "architectures", "limits", "role_ports", "custom_checks", "gather_subset", "only", "skip", "waivers",
-    "fit", "fail_on", "report_dir", "report_formats", "peers", "records_dir", "stats_key")
+    "fit", "fail_on", "report_dir", "report_formats", "fix_script", "peers", "records_dir", "stats_key")
 OTHERS = 5  # by lot, that a machine tries where not all pairs are tried
 
 
@@ -85,6 +85,7 @@ class ActionModule(ActionBase):
         formats = settle(settings.texts, arguments["report_formats"], tuple(FILES), "preflight_report_formats") or ()
         for format_ in formats:
             settle(settings.choice, format_, tuple(FILES), "preflight_report_formats")
+        fix_script = settle(settings.folder, arguments["fix_script"], "preflight_fix_script")
 
         machines: list[dict[str, t.Any]] = []
         port = self._task.port or C.DEFAULT_REMOTE_PORT
@@ -124,7 +125,7 @@ class ActionModule(ActionBase):
             # This batch was read before: what was read then is not what is judged now.
             "superseded": [*earlier.get("superseded", ()), earlier["run"]] if earlier.get("play") == str(play._uuid) else [],
             "machines": machines,
-            "role_ports": role_ports and Edges(together({"machines": machines}, examined), needs).any(),
+            "role_ports": role_ports and Edges(machines, needs).any(examined),
             # Each attempt makes an sshd fork, and newer ones punish whoever calls and does not log in.
             "sampled": {"machines": len(machines), "others": OTHERS, "seed": run[:6]} if many else None,
             "profile": profile.as_dict(),
@@ -137,6 +138,7 @@ class ActionModule(ActionBase):
             "fail_on": fail_on,
             "report_dir": report_dir,
             "report_formats": list(formats),
+            "fix_script": fix_script,
             "records_dir": records_dir,
             "stats_key": stats_key,
             "controller": boot_id(),

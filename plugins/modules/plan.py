@@ -40,6 +40,9 @@ options:
   report_formats:
     description: The value of O(llmgw.preflight.preflight#role:main:preflight_report_formats).
     type: raw
+  fix_script:
+    description: The value of O(llmgw.preflight.preflight#role:main:preflight_fix_script).
+    type: raw
   profile:
     description: The value of O(llmgw.preflight.preflight#role:main:preflight_profile).
     type: raw
@@ -183,5 +186,9 @@ report_formats:
   description: What is written there.
   type: list
   elements: str
+  returned: success
+fix_script:
+  description: Where the scripts of fixes are written, if anywhere.
+  type: str
   returned: success
 """

@@ -40,6 +40,12 @@ options:
     elements: str
     choices: [json, html, xml, md]
     default: [json]
+  fix_script:
+    description:
+      - A folder on the controller for scripts, one for each machine that has a problem with commands for it; see
+        O(llmgw.preflight.preflight#role:main:preflight_fix_script).
+      - A relative one is taken from the folder in which Ansible was started.
+    type: str
 extends_documentation_fragment:
   - llmgw.preflight.attributes
 seealso:

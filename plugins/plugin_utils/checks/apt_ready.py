@@ -18,9 +18,11 @@ Left out where apt-get is not there, which the check packages tells.
 
 from __future__ import annotations
 
+import shlex
 import typing as t
 from collections.abc import Mapping
 
+from .. import commands
 from ..model import Asked, Level, Unmeasured, Verdict, fail, ok, section, several, warn
 
 ID = "apt_ready"
@@ -31,9 +33,16 @@ FIX_SOURCES = "Mend the file that is named (man sources.list has the forms); apt
 FIX_UNREADABLE = "Let this user read it, or run apt-get update there as root and see what it says."
 FIX_LISTS = "Run apt-get update there."
 FIX_DPKG = "Run dpkg --configure -a and then apt-get --fix-broken install there; dpkg --audit tells what is still amiss."
+KEPT = ("--force-confdef", "--force-confold")  # a file of settings that somebody changed stays so, without a question
+COMMANDS_DPKG = (
+    f"DEBIAN_FRONTEND=noninteractive dpkg {' '.join(KEPT)} --configure -a",
+    f"DEBIAN_FRONTEND=noninteractive apt-get -y --no-remove {' '.join(f'-o Dpkg::Options::={option}' for option in KEPT)} "
+    "--fix-broken install",
+)
 FIX_MISSING = ("See what apt-cache policy says of it there: enable the part of the archive that has it (universe on Ubuntu), take a pin "
                "away, or name in preflight_packages what this install takes from the machine's own sources.")
 FIX_HELD = "Take it off hold there (apt-mark unhold), or leave it as it is if the install takes it in that version too."
+FIX_HELD_BACK = "Take it off hold there (apt-mark unhold), since the install needs it."
 FIX_LOCKED = ("Wait until that program has finished (ps -fp shows it by its number), or stop it: the install would wait for the lock or "
               "fail.")
 FIX_REBOOT = "Reboot it before the install, so that nobody has to in the middle of it."
@@ -66,7 +75,8 @@ def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict | None:
     level = max(verdict.level for verdict in told)
     worth_telling = [verdict for verdict in told if level == Level.OK or verdict.level > Level.OK]
     details, fixes = (dict.fromkeys(filter(None, texts)) for texts in zip(*((one.detail, one.fix) for one in worth_telling), strict=True))
-    return Verdict(level, "; ".join(details), " ".join(fixes))
+    given = dict.fromkeys(command for one in worth_telling for command in one.commands)
+    return Verdict(level, "; ".join(details), " ".join(fixes), tuple(given))
 
 
 def _locks(record: Mapping[str, t.Any], asked: Asked) -> Told:
@@ -92,13 +102,13 @@ def _dpkg(record: Mapping[str, t.Any], asked: Asked) -> Told:
     if any(lock["path"].startswith(OF_DPKG) for lock in _read(record, "package_locks", LOCKS) or ()):
         return  # it is in the middle of it
     if dpkg["interrupted"]:
-        yield fail("dpkg was interrupted, and has not taken in what it did", FIX_DPKG)
+        yield fail("dpkg was interrupted, and has not taken in what it did", FIX_DPKG, *COMMANDS_DPKG)
     states: dict[str, list[str]] = {}
     for entry in dpkg["unfinished"]:
         states.setdefault(entry["state"], []).append(entry["package"])
     for state, packages in states.items():
         level = fail if any(half in state for half in HALF) else warn
-        yield level(f"{state}: {several(packages)}", FIX_DPKG)
+        yield level(f"{state}: {several(packages)}", FIX_DPKG, *COMMANDS_DPKG)
 
 
 def _sources(record: Mapping[str, t.Any], asked: Asked) -> Told:
@@ -111,7 +121,7 @@ def _sources(record: Mapping[str, t.Any], asked: Asked) -> Told:
     if age is None:
         yield ok("no package lists yet, which an install fetches first")
     elif age > LISTS_DAYS * DAY_S:
-        yield warn(f"the package lists are {age // DAY_S:.0f} days old", FIX_LISTS)
+        yield warn(f"the package lists are {age // DAY_S:.0f} days old", FIX_LISTS, commands.UPDATE)
 
 
 def _packages(record: Mapping[str, t.Any], asked: Asked) -> Told:
@@ -137,7 +147,7 @@ def _packages(record: Mapping[str, t.Any], asked: Asked) -> Told:
         elif installed:
             yield warn(f"{name} is on hold in version {installed} ({candidate} is there)", FIX_HELD)
         else:
-            yield fail(f"{name} is on hold, so that it is not installed", FIX_HELD)
+            yield fail(f"{name} is on hold, so that it is not installed", FIX_HELD_BACK, f"apt-mark unhold {shlex.quote(name)}")
     if missing:
         yield _missing(several(missing), sources)
     if found:
@@ -146,9 +156,10 @@ def _packages(record: Mapping[str, t.Any], asked: Asked) -> Told:
 
 def _missing(packages: str, sources: Mapping[str, t.Any] | None) -> Verdict:
     if sources and sources["lists_age_s"] is None:
-        return warn(f"whether apt has {packages} can not be told before apt-get update, without package lists", FIX_LISTS)
+        return warn(f"whether apt has {packages} can not be told before apt-get update, without package lists", FIX_LISTS,
+                    commands.UPDATE)
     if sources and sources["without_list"]:
-        return warn(f"apt has no {packages}, but no list yet of {several(sources['without_list'])}", FIX_LISTS)
+        return warn(f"apt has no {packages}, but no list yet of {several(sources['without_list'])}", FIX_LISTS, commands.UPDATE)
     if sources and sources["unread"]:
         return warn(f"apt has no {packages} in those of its sources that this user can read", FIX_UNREADABLE)
     return fail(f"apt has no {packages}", FIX_MISSING)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Mapping
 
+from .. import commands
 from ..model import Asked, Level, Verdict, fail, ok, seconds, section, warn
 
 ID = "clock"
@@ -29,9 +30,9 @@ def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict:
     way = "ahead of" if offset > 0 else "behind"
     detail = f"{seconds(abs(offset))} {way} the controller's (give or take {seconds(error)}; {warn_s:g} s is allowed)"
     if low > fail_s:
-        return fail(detail, FIX)
+        return fail(detail, FIX, *commands.clock_kept(record))
     if low > warn_s:
-        return warn(detail, FIX)
+        return warn(detail, FIX, *commands.clock_kept(record))
     if high <= warn_s:
         return ok(f"within {seconds(high)} of the controller's ({warn_s:g} s is allowed)")
     return warn(f"can not be told closely enough: {detail}", FIX_UNSURE)

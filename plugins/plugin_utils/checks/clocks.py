@@ -22,6 +22,7 @@ import statistics
 import typing as t
 from collections.abc import Mapping, Sequence
 
+from .. import commands
 from ..model import Group, Level, Member, Told, Unmeasured, Verdict, fail, ok, seconds, section, warn
 
 ID = "clocks"
@@ -37,6 +38,7 @@ class _Clock(t.NamedTuple):
     machine: str
     offset: float
     error: float
+    commands: tuple[str, ...] = ()
 
 
 def compare(group: Group) -> list[Told]:
@@ -54,7 +56,7 @@ def _compare(members: Sequence[Member], limits: Mapping[str, float]) -> list[Tol
             found = section(member.record, "clock", {"offset_s": (int, float), "error_s": (int, float)})
         except Unmeasured:  # checks/clock.py says so
             continue
-        clocks.append(_Clock(member.name, found["offset_s"], found["error_s"]))
+        clocks.append(_Clock(member.name, found["offset_s"], found["error_s"], commands.clock_kept(member.record)))
     if len(clocks) < 2:
         return []
     warn_s, fail_s = limits["clock_warn_s"], limits["clock_fail_s"]
@@ -96,12 +98,12 @@ def _judge(clock: _Clock, rest: Sequence[_Clock], warn_s: float, fail_s: float) 
     distance, error = clock.offset - middle, error + clock.error
     if abs(distance) - error > warn_s:
         detail = _detail(distance, error, against, warn_s)
-        return fail(detail, FIX) if abs(distance) - error > fail_s else warn(detail, FIX)
+        return (fail if abs(distance) - error > fail_s else warn)(detail, FIX, *clock.commands)
     farthest = max(rest, key=lambda other: abs(clock.offset - other.offset))
     distance, error = clock.offset - farthest.offset, clock.error + farthest.error
     detail = _detail(distance, error, f"{farthest.machine}'s", warn_s)
     if abs(distance) - error > warn_s:
-        return warn(detail, FIX)
+        return warn(detail, FIX, *clock.commands)
     return warn(f"can not be told closely enough: {detail}", FIX_UNSURE)
 
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Mapping
 
+from .. import commands
 from ..model import POSTGRESQL, Asked, Level, Verdict, ok, section, several, warn
 
 ID = "locale"
 WORST = Level.WARN
 FIX = "Make one: apt-get install locales, then localedef -i en_US -f UTF-8 en_US.UTF-8 (C.UTF-8 is of the package libc-bin)."
+COMMANDS = (commands.install("locales"), "localedef -i en_US -f UTF-8 en_US.UTF-8")
 FIX_UNREAD = "See with locale -a whether there is one whose name ends in UTF-8."
 
 
@@ -23,5 +25,5 @@ def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict | None:
         return None
     found = section(record, "locales", [str])
     if not found:
-        return warn("there is no UTF-8 locale for PostgreSQL", FIX)
+        return warn("there is no UTF-8 locale for PostgreSQL", FIX, *(COMMANDS if record.get("apt") is True else ()))
     return ok(f"{several(found, most=3)} for PostgreSQL")

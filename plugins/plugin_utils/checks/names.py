@@ -7,6 +7,8 @@ Its own name may well lead to 127.0.1.1, as Debian has it; where it leads nowher
 
 from __future__ import annotations
 
+import re
+import shlex
 import typing as t
 from collections.abc import Mapping
 
@@ -19,6 +21,7 @@ FIX_UNREAD = "Look the names up there by hand (getent ahosts NAME) and see wheth
 FIX = ("Correct /etc/hosts or DNS (/etc/resolv.conf) there, so that each name leads to its machine, or set preflight_address of those "
        "machines to their IP addresses.")
 FIX_OWN = "Put a line with 127.0.1.1 and its hostname into /etc/hosts there."
+HOSTNAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*")  # that does no harm in /etc/hosts
 
 SHAPE = {
     "own": {"name": str, "addresses": (list, type(None))},
@@ -42,11 +45,19 @@ def _judge(names: Mapping[str, t.Any]) -> Verdict:
     wrong += [f"no name server answers for {several(unanswered)}"] if unanswered else []
     own = [] if names["own"]["addresses"] else [f"its own hostname {names['own']['name']} leads nowhere"]
     if wrong:
-        return fail("; ".join([several(wrong, "; "), *own]), f"{FIX} {FIX_OWN}" if own else FIX)
+        return fail("; ".join([several(wrong, "; "), *own]), f"{FIX} {FIX_OWN}" if own else FIX, *_commands(names))
     if own:
-        return warn(own[0], FIX_OWN)
+        return warn(own[0], FIX_OWN, *_commands(names))
     others = f" and {names['looked_up']} other names" if names["looked_up"] > 1 else " and 1 other name" if names["looked_up"] else ""
     return ok(f"looks up its own hostname{others}")
+
+
+def _commands(names: Mapping[str, t.Any]) -> tuple[str, ...]:
+    """The line for its own name; the last one there may have no end."""
+    name = names["own"]["name"]
+    if names["own"]["addresses"] or not HOSTNAME.fullmatch(name):
+        return ()
+    return (f"getent ahosts {shlex.quote(name)} >/dev/null || printf '\\n127.0.1.1 %s\\n' {shlex.quote(name)} >>/etc/hosts",)
 
 
 def _named(peer: Mapping[str, str]) -> str:

@@ -26,6 +26,8 @@ MB = 2**20
 SMALL_MB = 100
 FIX_USE = ("Make both /tmp and /var/tmp folders with space in them that all users may write to (chmod 1777; mount -o remount,rw; "
            "df -h and df -i show what is left).")
+OPEN = "is not open to all users"  # how its problem begins, see module_utils/temp.py
+REMOUNT = "mount -o remount,exec /tmp"
 FIX_NOEXEC = ("Let programs be run from /tmp during the install (mount -o remount,exec /tmp), or have packages' scripts put elsewhere "
               "(APT::ExtractTemplates::TempDir in /etc/apt/apt.conf.d).")
 FIX_SMALL = f"Free space in /tmp or make it larger, to {SMALL_MB} MB free (du -xh /tmp | sort -h shows what is large)."
@@ -40,11 +42,13 @@ def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict:
     bad = [path for path in FOLDERS if found[path]["problem"]]
     if bad:
         detail = "; ".join(f"{path} {found[path]['problem']}" for path in bad)
-        return (fail if len(bad) == len(FOLDERS) else warn)(detail, FIX_USE)
+        commands = [f"chmod 1777 {path}" for path in bad if found[path]["problem"].startswith(OPEN)]
+        return (fail if len(bad) == len(FOLDERS) else warn)(detail, FIX_USE, *commands)
     tmp = found["/tmp"]
     free = tmp["free_bytes"] // MB
     told = [(f"{free} MB free in /tmp (needs {SMALL_MB})", FIX_SMALL)] if free < SMALL_MB else []
     told += [("/tmp is mounted noexec", FIX_NOEXEC)] if tmp["noexec"] else []
     if told:
-        return warn("; ".join(detail for detail, fix in told), " ".join(fix for detail, fix in told))
+        return warn("; ".join(detail for detail, fix in told), " ".join(fix for detail, fix in told),
+                    *([REMOUNT] if tmp["noexec"] else ()))
     return ok("/tmp and /var/tmp take files")

@@ -17,7 +17,8 @@ ID = "time_source"
 WORST = Level.WARN
 FIX_UNREAD = "See with systemctl whether more than one of chrony, ntpsec, ntpd, openntpd and systemd-timesyncd runs there."
 # The first of them that runs is the one to keep; each with its unit.
-UNITS = {"chrony": "chrony", "ntpsec": "ntpsec", "ntpd": "ntp", "openntpd": "openntpd", "systemd-timesyncd": "systemd-timesyncd"}
+DEFAULT = "systemd-timesyncd"  # which a system has by itself, so that another was put there on purpose
+UNITS = {"chrony": "chrony", "ntpsec": "ntpsec", "ntpd": "ntp", "openntpd": "openntpd", DEFAULT: DEFAULT}
 
 
 def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict:
@@ -28,5 +29,6 @@ def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict:
     if len(setting) < 2:
         return ok(f"set by {told}" if told else "no program of this machine's own sets the clock")
     others = " ".join(UNITS[name] for name in setting[1:])
-    return warn(f"set by {len(setting)} programs at once: {told}",
-                f"Keep one of them, for instance {setting[0]}: systemctl disable --now {others}.")
+    command = f"systemctl disable --now {others}"
+    return warn(f"set by {len(setting)} programs at once: {told}", f"Keep one of them, for instance {setting[0]}: {command}.",
+                *([command] if setting[1:] == [DEFAULT] else ()))

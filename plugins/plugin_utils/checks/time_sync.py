@@ -6,6 +6,7 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Mapping
 
+from .. import commands
 from ..model import Asked, Level, Verdict, ok, section, warn
 
 ID = "time_sync"
@@ -20,4 +21,4 @@ def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict:
     told = f" (says {by})" if by else ""
     if sync["synchronised"]:
         return ok(f"synchronised{told}")
-    return warn(f"not synchronised{told}", FIX)
+    return warn(f"not synchronised{told}", FIX, *commands.clock_kept(record))
