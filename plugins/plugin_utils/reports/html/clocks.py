@@ -64,7 +64,7 @@ def clocks(report: Mapping[str, t.Any]) -> Clocks | None:
     known.sort(key=lambda one: -abs(one[1]))
     limits = [(report["limits"][f"clock_{level}_s"], level) for level in ("warn", "fail")]
     scale = _Scale(max(limits[0][0], *(abs(offset) + error for _name, offset, error, _level in known)))
-    warn_s, fail_s = (seconds(limit) for limit, _level in limits)
+    warn_s, fail_s = (f"{limit:g} s" for limit, _level in limits)
     drawn = [Limit(scale.x(side * limit), level) for limit, level in limits if limit <= scale.most for side in (-1, 1)]
     many = len(known) > SINGLE_MOST
     own = [one for one in known if not many or one[3] != "ok"]
