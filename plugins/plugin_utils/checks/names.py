@@ -21,7 +21,7 @@ FIX_UNREAD = "Look the names up there by hand (getent ahosts NAME) and see wheth
 FIX = ("Correct /etc/hosts or DNS (/etc/resolv.conf) there, so that each name leads to its machine, or set preflight_address of those "
        "machines to their IP addresses.")
 FIX_OWN = "Put a line with 127.0.1.1 and its hostname into /etc/hosts there."
-HOSTNAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*")  # that does no harm in /etc/hosts
+HOSTNAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,63}")  # that does no harm in /etc/hosts
 
 SHAPE = {
     "own": {"name": str, "addresses": (list, type(None))},

@@ -18,7 +18,8 @@ from .folding import clean, wrap
 
 ENDING = ".sh"
 FIRST = "#!/bin/sh\n# Written by llmgw.preflight: "  # by which a script is known to be one of these
-COLUMNS = 110
+COLUMNS = 120  # of a comment
+HANG = "   "
 NAME_MOST = 200  # characters of a file's name
 TEXT_MOST = 4000  # of a fix, which may be made of several
 LEVELS = ("fail", "warn")
@@ -94,4 +95,5 @@ def _script(machine: str, name: str, problems: Sequence[Finding], about: Mapping
 
 
 def _comment(text: str) -> list[str]:
-    return [f"# {line}" for line in wrap(clean(text, TEXT_MOST), COLUMNS, hang=3)]
+    first, *rest = wrap(clean(text, TEXT_MOST), COLUMNS, hang=len(HANG))
+    return [f"# {first}", *(f"# {HANG}{line}" for line in rest)]

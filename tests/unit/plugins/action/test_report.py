@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import types
 
 import pytest
@@ -127,6 +128,68 @@ def test_a_folder_that_will_not_do_is_told_after_the_report(run, report, tmp_pat
     assert "1 usable (needs 2)" in result["said"]
     assert (tmp_path / "file").read_text() == "kept"
     assert list(tmp_path.rglob(".preflight*")) == []
+
+
+# ------------------------------------------------------------------------------------------------------ scripts of fixes
+INTERRUPTED = {"dpkg": {"interrupted": True, "unfinished": [], "held": []}}
+NONE_LEFT = "there is no problem that commands alone mend"
+
+
+@pytest.fixture
+def several(record):
+    """several(name={section: value}, ...): what the filter makes of these machines."""
+    return lambda **machines: evaluate([record(machine=name.replace("_", "/"), **sections) for name, sections in machines.items()])
+
+
+def test_a_script_for_each_machine_that_has_commands(run, several, tmp_path):
+    folder = tmp_path / "new" / "scripts"
+    result = run(several(db1=INTERRUPTED, db2={}, n_3=INTERRUPTED, n4={"cpus": 1}), fix_script=str(folder))
+    assert result["failed"]
+    assert f"2 scripts of fixes written to {folder}" in result["said"].splitlines()
+    assert {path.name: oct(path.stat().st_mode & 0o7777) for path in folder.iterdir()} == {"db1.sh": "0o600", "n%2F3.sh": "0o600"}
+    for path in folder.iterdir():
+        assert subprocess.run(["sh", "-n", path], check=False).returncode == 0
+        assert "--configure -a || failed" in path.read_text()
+    assert list(tmp_path.iterdir()) == [tmp_path / "new"]  # no report without a folder for it
+
+
+def test_nothing_is_left_of_what_was_mended_and_nobody_elses_file_is_touched(run, several, tmp_path):
+    run(several(db1=INTERRUPTED, db2=INTERRUPTED, db3=INTERRUPTED), fix_script=str(tmp_path))
+    (tmp_path / "db4.sh").write_text("#!/bin/sh\necho mine\n")
+    (tmp_path / "db5.sh").symlink_to(tmp_path / "db1.sh")
+    (tmp_path / "db6.sh").mkdir()
+    os.mkfifo(tmp_path / "db7.sh")
+    old = (tmp_path / "db1.sh").read_text()
+    (tmp_path / "db1.sh").write_text(old.replace("dpkg", "changed"))
+    result = run(several(db1=INTERRUPTED, db2={}, **{f"db{number}": {} for number in range(4, 9)}), fix_script=str(tmp_path))
+    assert f"1 script of fixes written to {tmp_path}" in result["said"].splitlines()
+    # Of db3 nothing new is known.
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"db{number}.sh" for number in (1, 3, 4, 5, 6, 7)]
+    assert "changed" not in (tmp_path / "db1.sh").read_text()
+    assert (tmp_path / "db4.sh").read_text() == "#!/bin/sh\necho mine\n"
+    result = run(several(db1={}, db3={}), fix_script=str(tmp_path))
+    assert f"No script of fixes written to {tmp_path}: {NONE_LEFT}" in result["said"].splitlines()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["db4.sh", "db5.sh", "db6.sh", "db7.sh"]
+
+
+def test_without_a_folder_there_are_no_scripts(run, several, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "script" not in run(several(db1=INTERRUPTED))["said"]
+    assert list(tmp_path.iterdir()) == []
+    assert "script" not in run(several(db1=INTERRUPTED), fix_script="")["said"]
+    run(several(db1=INTERRUPTED), fix_script="here")
+    assert [path.name for path in (tmp_path / "here").iterdir()] == ["db1.sh"]
+    assert f"No script of fixes written to {tmp_path}/not/there: {NONE_LEFT}" in run(several(db1={}), fix_script="not/there")["said"]
+    assert not (tmp_path / "not").exists()
+
+
+@pytest.mark.parametrize("kind", ["a file", "in a file", "not to be written", "no name", "a long name"])
+def test_a_folder_for_scripts_that_will_not_do_is_told_after_the_report(run, several, tmp_path, kind):
+    folder = bad_folder(kind, tmp_path)
+    result = run(several(db1=INTERRUPTED), fix_script=str(folder))
+    assert result["msg"].startswith(f"The scripts of fixes could not be written to {folder}")
+    assert "preflight_fix_script" in result["msg"]
+    assert "dpkg was interrupted" in result["said"]
 
 
 # ------------------------------------------------------------------------------------------------ the earlier report

@@ -6,7 +6,7 @@ import pytest
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import apt_ready
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Level, Verdict, fail, ok, warn
 
-DAY = 24 * 3600
+DAY, DPKG = 24 * 3600, apt_ready.COMMANDS_DPKG
 LOCKS_OK = "no program holds the locks of dpkg and apt"
 FINE = {
     "dpkg": {"interrupted": False, "unfinished": [], "held": []},
@@ -44,29 +44,30 @@ BROKEN = states(("openssl", "half-configured"), ("libc6", "half-configured"), ("
     (having("pending", cloud_init="modules-final"), warn("cloud-init has not finished (it is at modules-final)", apt_ready.FIX_CLOUD_INIT)),
     (having("pending", cloud_init=""), warn("cloud-init has not finished", apt_ready.FIX_CLOUD_INIT)),
     (having("dpkg", unfinished=BROKEN),
-     fail("half-configured: openssl, libc6; half-installed reinstreq: perl", apt_ready.FIX_DPKG)),
-    (having("dpkg", unfinished=states(("a", "installed reinstreq"))), fail("installed reinstreq: a", apt_ready.FIX_DPKG)),
-    (having("dpkg", unfinished=states(("a", "unpacked"))), warn("unpacked: a", apt_ready.FIX_DPKG)),
-    (having("dpkg", interrupted=True), fail("dpkg was interrupted, and has not taken in what it did", apt_ready.FIX_DPKG)),
+     fail("half-configured: openssl, libc6; half-installed reinstreq: perl", apt_ready.FIX_DPKG, *DPKG)),
+    (having("dpkg", unfinished=states(("a", "installed reinstreq"))), fail("installed reinstreq: a", apt_ready.FIX_DPKG, *DPKG)),
+    (having("dpkg", unfinished=states(("a", "unpacked"))), warn("unpacked: a", apt_ready.FIX_DPKG, *DPKG)),
+    (having("dpkg", interrupted=True), fail("dpkg was interrupted, and has not taken in what it did", apt_ready.FIX_DPKG, *DPKG)),
     (having("dpkg", held=["postgresql"]), ok(LOCKS_OK)),  # which nobody needs
     # While dpkg is at work it passes through all of these.
     ({**having("dpkg", unfinished=BROKEN, interrupted=True), "package_locks": [lock("/var/lib/dpkg/lock-frontend", "apt")]},
      warn("/var/lib/dpkg/lock-frontend is held by apt (process 812)", apt_ready.FIX_LOCKED)),
     ({**having("dpkg", interrupted=True), "package_locks": [lock("/var/lib/apt/lists/lock", "apt")]},
      fail("dpkg was interrupted, and has not taken in what it did; /var/lib/apt/lists/lock is held by apt (process 812)",
-          f"{apt_ready.FIX_DPKG} {apt_ready.FIX_LOCKED}")),
+          f"{apt_ready.FIX_DPKG} {apt_ready.FIX_LOCKED}", *DPKG)),
     (having("apt_sources", problems=["Malformed entry 1 in list file /x (Suite)"]),
      fail("apt can not make out its sources: Malformed entry 1 in list file /x (Suite)", apt_ready.FIX_SOURCES)),
     (having("apt_sources", unread=["/etc/apt/sources.list.d/own.list"]),
      warn("this user can not read /etc/apt/sources.list.d/own.list", apt_ready.FIX_UNREADABLE)),
     (having("apt_sources", lists_age_s=30 * DAY), ok(LOCKS_OK)),
-    (having("apt_sources", lists_age_s=30 * DAY + 1), warn("the package lists are 30 days old", apt_ready.FIX_LISTS)),
+    (having("apt_sources", lists_age_s=30 * DAY + 1), warn("the package lists are 30 days old", apt_ready.FIX_LISTS, "apt-get update")),
     # A new image has none, and an install begins with fetching them.
     (having("apt_sources", lists_age_s=None, without_list=["http://a x"]),
      ok(f"no package lists yet, which an install fetches first; {LOCKS_OK}")),
     # All at once, the worst level counting, what is well being left out.
     ({**having("pending", reboot=True), **having("apt_sources", lists_age_s=None), **having("dpkg", interrupted=True)},
-     fail("dpkg was interrupted, and has not taken in what it did; a reboot is pending", f"{apt_ready.FIX_DPKG} {apt_ready.FIX_REBOOT}")),
+     fail("dpkg was interrupted, and has not taken in what it did; a reboot is pending", f"{apt_ready.FIX_DPKG} {apt_ready.FIX_REBOOT}",
+          *DPKG)),
 ])
 def test_levels(record, asked, sections, verdict):
     assert apt_ready.judge(record(**sections), asked("node")) == verdict
@@ -90,9 +91,10 @@ HELD = having("dpkg", held=["etcd-server", "other"])
     (versions(etcd_server=(None, None), etcd=(None, None)), fail("apt has no etcd-server or etcd", apt_ready.FIX_MISSING)),
     # What a list would tell that is not there yet is no failure, nor what this user may not read.
     ({**versions(etcd_server=(None, None), etcd=(None, None)), **NO_LISTS},
-     warn("whether apt has etcd-server or etcd can not be told before apt-get update, without package lists", apt_ready.FIX_LISTS)),
+     warn("whether apt has etcd-server or etcd can not be told before apt-get update, without package lists", apt_ready.FIX_LISTS,
+          "apt-get update")),
     ({**versions(etcd_server=(None, None), etcd=(None, None)), **ONE_LIST},
-     warn("apt has no etcd-server or etcd, but no list yet of http://b y", apt_ready.FIX_LISTS)),
+     warn("apt has no etcd-server or etcd, but no list yet of http://b y", apt_ready.FIX_LISTS, "apt-get update")),
     ({**versions(etcd_server=(None, None), etcd=(None, None)), **having("apt_sources", unread=["/x"])},
      warn("this user can not read /x; apt has no etcd-server or etcd in those of its sources that this user can read",
           apt_ready.FIX_UNREADABLE)),
@@ -102,7 +104,8 @@ HELD = having("dpkg", held=["etcd-server", "other"])
     ({**versions(etcd_server=("3.4", "3.4"), etcd=(None, None)), **HELD}, ok(f"apt has etcd-server 3.4; {LOCKS_OK}")),
     ({**versions(etcd_server=("3.3", "3.4"), etcd=(None, None)), **HELD},
      warn("etcd-server is on hold in version 3.3 (3.4 is there)", apt_ready.FIX_HELD)),
-    ({**versions(**ETCD), **HELD}, fail("etcd-server is on hold, so that it is not installed", apt_ready.FIX_HELD)),
+    ({**versions(**ETCD), **HELD}, fail(
+        "etcd-server is on hold, so that it is not installed", apt_ready.FIX_HELD_BACK, "apt-mark unhold etcd-server")),
     # Another set of roles is judged than was read for.
     (versions(etcd=(None, None)), fail("could not be read: it was not asked for etcd-server", apt_ready.FIX_UNREAD)),
     ({"candidates": None, "unmeasured": {"candidates": "too slow"}}, fail("could not be read: too slow", apt_ready.FIX_UNREAD)),
@@ -138,3 +141,9 @@ def test_without_apt_the_check_packages_tells_it(record, asked):
     nothing = dict.fromkeys(("package_locks", "pending", "dpkg", "apt_sources", "candidates"))
     assert apt_ready.judge(record(apt=False, **nothing), asked("node")) is None
     assert apt_ready.judge(record(apt=None, **nothing), asked("node")).level == Level.FAIL
+
+
+def test_commands_of_all_that_is_wrong_come_once(record, asked):
+    both = {**having("dpkg", unfinished=BROKEN, held=["etcd-server"]), **having("apt_sources", lists_age_s=99 * DAY), **versions(**ETCD)}
+    found = apt_ready.judge(record(**both), asked("etcd_witness"))
+    assert found.commands == ("apt-get update", *DPKG, "apt-mark unhold etcd-server")

@@ -24,7 +24,8 @@ SECTIONS_BETWEEN = {"names": "names", "identity": "identity", "alike": "libc", "
 
 def near(tried):
     """What a machine has of the others when it reached each of so many ports."""
-    return {"edges": {"tried": tried, "open": tried, "not_open": [], "slowest": {"machine": "db1", "seconds": 0.001}},
+    return {"edges": {"tried": tried, "open": tried, "not_open": [], "slowest": {"machine": "db1", "seconds": 0.001},
+                      "measured": ["db1", "db2", "db3"]},
             "stand_ins": {"pid": 7, "open": [2379, 2380, 5432, 8008], "held": [], "not_opened": []}}
 
 
@@ -91,7 +92,7 @@ def test_a_rule_that_breaks_becomes_a_finding_and_the_others_still_run(record, e
     monkeypatch.setattr(checks.clock, "judge", breaks)
     found = checks.judge(record(), everything)
     assert [finding.check for finding in found] == list(ORDER)
-    assert next(finding for finding in found if finding.check == "clock")[2:5] == Verdict(
+    assert next(finding for finding in found if finding.check == "clock")[2:6] == Verdict(
         Level.FAIL, "the rule itself broke: ZeroDivisionError: no way",
         "Please report this with the machine's record; until it is mended, look at this by hand.")
 
@@ -166,7 +167,7 @@ def test_imports_run_one_way():
     for path, names in seen.items():
         ours = {name for name in names if "ansible" in name or name.startswith(".")}
         if path.startswith("plugin_utils/checks/") and not path.endswith("__init__.py"):
-            assert ours == {"..model"}, path
+            assert {"..model"} <= ours <= {"..model", ".."}, path  # the latter for commands
         elif path.startswith("plugin_utils/reports/"):
             steps = len(Path(path).parts) - 1  # dots that lead from there up to plugin_utils
             assert all(name == "." * steps + "model" or len(name) - len(name.lstrip(".")) < steps for name in ours), path

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from ansible_collections.llmgw.preflight.plugins.plugin_utils import commands
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import clock
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Level, fail, ok, warn
 
@@ -35,3 +36,13 @@ def test_limits_can_be_given(record, asked):
     limits = {"clock_warn_s": 60, "clock_fail_s": 600}
     assert clock.judge(record(clock={"offset_s": 59, "error_s": 0}), asked(limits=limits)) == ok(
         "within 59.000 s of the controller's (60 s is allowed)")
+
+
+@pytest.mark.parametrize(("offset", "level"), [(3, Level.WARN), (-9, Level.FAIL)])
+def test_where_nothing_keeps_it_right_there_are_commands(record, asked, offset, level):
+    wrong = {"clock": {"offset_s": offset, "error_s": 0}, "time_sources": [], "time_sync": {"synchronised": False, "by": "kernel"}}
+    found = clock.judge(record(**wrong), asked())
+    assert (found.level, found.commands) == (level, commands.clock_kept(record(**wrong)))
+    assert found.commands
+    unsure = clock.judge(record(**{**wrong, "clock": {"offset_s": 0, "error_s": 9}}), asked())
+    assert (unsure.fix, unsure.commands) == (clock.FIX_UNSURE, ())

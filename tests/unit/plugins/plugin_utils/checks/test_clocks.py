@@ -133,3 +133,13 @@ def test_without_a_word_of_the_controller_it_is_one(group, nothing):
     assert [verdict.level for machine, verdict in from_controllers(group, **{"": (0, 0)})] == [Level.OK]
     records = {"n1": {**clock(0), "controller": nothing}, "n2": clock(30)}
     assert [machine for machine, verdict in clocks.compare(group(records))] == ["n2"]
+
+
+@pytest.mark.parametrize(("offset", "level"), [(3, Level.WARN), (9, Level.FAIL), (1.2, Level.WARN)])
+def test_where_nothing_keeps_the_odd_one_right_there_are_commands(group, offset, level):
+    unkept = {"time_sources": [], "time_sync": {"synchronised": False, "by": "kernel"}, "apt": False}
+    machines = {"n1": {**clock(0), **unkept}, "n2": clock(0), "n3": {**clock(offset), **unkept}}
+    ((machine, verdict),) = clocks.compare(group(machines))
+    assert (machine, verdict.level, verdict.commands) == ("n3", level, ("timedatectl set-ntp true",))
+    ((machine, verdict),) = clocks.compare(group({**machines, "n3": clock(offset)}))
+    assert (machine, verdict.level, verdict.commands) == ("n3", level, ())

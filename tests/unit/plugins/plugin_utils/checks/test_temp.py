@@ -7,6 +7,7 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Unmea
 OK = ok("/tmp and /var/tmp take files")
 SMALL = "99 MB free in /tmp (needs 100)"
 NOEXEC = "/tmp is mounted noexec"
+CLOSED = "is not open to all users (mode 755)"
 
 
 def folder(path, problem=None, noexec=False, free_mb=1000):
@@ -17,11 +18,15 @@ def folder(path, problem=None, noexec=False, free_mb=1000):
     ({}, {}, OK),
     ({"free_mb": 100}, {}, OK),
     ({"free_mb": 99.99}, {}, warn(SMALL, temp.FIX_SMALL)),
-    ({"noexec": True}, {}, warn(NOEXEC, temp.FIX_NOEXEC)),
-    ({"noexec": True, "free_mb": 99}, {}, warn(f"{SMALL}; {NOEXEC}", f"{temp.FIX_SMALL} {temp.FIX_NOEXEC}")),
+    ({"noexec": True}, {}, warn(NOEXEC, temp.FIX_NOEXEC, temp.REMOUNT)),
+    ({"noexec": True, "free_mb": 99}, {}, warn(f"{SMALL}; {NOEXEC}", f"{temp.FIX_SMALL} {temp.FIX_NOEXEC}", temp.REMOUNT)),
     ({}, {"noexec": True, "free_mb": 1}, OK),
     ({"problem": "is full", "free_mb": 0}, {}, warn("/tmp is full", temp.FIX_USE)),
     ({"noexec": True}, {"problem": "is mounted read-only"}, warn("/var/tmp is mounted read-only", temp.FIX_USE)),
+    ({}, {"problem": CLOSED}, warn(f"/var/tmp {CLOSED}", temp.FIX_USE, "chmod 1777 /var/tmp")),
+    ({"problem": CLOSED}, {"problem": CLOSED},
+     fail(f"/tmp {CLOSED}; /var/tmp {CLOSED}", temp.FIX_USE, "chmod 1777 /tmp", "chmod 1777 /var/tmp")),
+    ({"problem": "is full"}, {"problem": CLOSED}, fail(f"/tmp is full; /var/tmp {CLOSED}", temp.FIX_USE, "chmod 1777 /var/tmp")),
     ({"problem": "is full"}, {"problem": "is mounted read-only"}, fail("/tmp is full; /var/tmp is mounted read-only", temp.FIX_USE)),
 ])
 def test_levels(record, asked, tmp, var_tmp, verdict):

@@ -12,7 +12,8 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import ok, w
     (["phc2sys", "ptp4l"], ok("set by phc2sys and ptp4l")),
     (["chrony", "systemd-timesyncd"], warn(
         "set by 2 programs at once: chrony and systemd-timesyncd",
-        "Keep one of them, for instance chrony: systemctl disable --now systemd-timesyncd.")),
+        "Keep one of them, for instance chrony: systemctl disable --now systemd-timesyncd.",
+        "systemctl disable --now systemd-timesyncd")),
     (["ntpsec", "openntpd", "ptp4l", "systemd-timesyncd"], warn(
         "set by 3 programs at once: ntpsec and openntpd and systemd-timesyncd and ptp4l",
         "Keep one of them, for instance ntpsec: systemctl disable --now openntpd systemd-timesyncd.")),
