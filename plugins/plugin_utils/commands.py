@@ -12,8 +12,9 @@ from collections.abc import Mapping
 UPDATE = "apt-get update"
 
 
-def install(*packages: str) -> str:
-    return f"DEBIAN_FRONTEND=noninteractive apt-get -y install {' '.join(packages)}"
+def install(package: str) -> str:
+    """A new image has no package lists, and what an old one names may be gone."""
+    return f"{UPDATE} && DEBIAN_FRONTEND=noninteractive apt-get -y install {package}"
 
 
 def clock_kept(record: Mapping[str, t.Any]) -> tuple[str, ...]:
@@ -22,4 +23,4 @@ def clock_kept(record: Mapping[str, t.Any]) -> tuple[str, ...]:
     if record.get("time_sources") != [] or not isinstance(sync, Mapping) or sync.get("synchronised") is not False:
         return ()
     switch = "timedatectl set-ntp true"  # fails where there is nothing to be switched on
-    return (f"{switch} || {{ {UPDATE} && {install('chrony')}; }}" if record.get("apt") is True else switch,)
+    return (f"{switch} || {{ {install('chrony')}; }}" if record.get("apt") is True else switch,)

@@ -25,6 +25,8 @@ CASES = {
     "fail_on": ({"preflight_fail_on": "error"}, "preflight_fail_on is 'error': it must be one of fail, warn, never."),
     "format": ({"preflight_report_formats": ["pdf"]}, "preflight_report_formats is 'pdf': it must be one of json, "),
     "folder": ({"preflight_report_dir": 5}, "preflight_report_dir is 5: it must be the path of a folder on the controller."),
+    "folder of scripts": ({"preflight_fix_script": ["x"]},
+                          "preflight_fix_script is ['x']: it must be the path of a folder on the controller."),
     "address": ({"preflight_address": "10.0.0.1:22"},
                 "preflight_address is '10.0.0.1:22': it must be a host name or an IP address, without a port. (localhost)"),
     "models": ({"preflight_serves": [{"name": "m"}]},
@@ -135,7 +137,8 @@ def test_one_judgement_has_one_set_of_figures(play):
 
 
 @pytest.mark.parametrize("name", ["preflight_fail_on", "preflight_report_formats", "preflight_internet_urls", "preflight_needs",
-                                  "preflight_systems", "preflight_roles", "preflight_serves", "preflight_report_dir"])
+                                  "preflight_systems", "preflight_roles", "preflight_serves", "preflight_report_dir",
+                                  "preflight_fix_script"])
 def test_nothing_given_is_the_default(play, name):
     outcome = play(variables={name: None})
     assert outcome.rc == 0, outcome.output

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+from pathlib import Path
 
 import pytest
+
+JUDGE = Path(__file__).parents[2] / "playbooks" / "judge.yml"
 
 
 @pytest.fixture(scope="module")
@@ -123,6 +127,43 @@ def test_the_report_file_is_for_its_owner_only_and_whole(three, play, tmp_path):
     folder = tmp_path / "new" / "folder"
     play(three.inventory(), three, variables={"preflight_report_dir": str(folder)})
     assert [(path.name, path.stat().st_mode & 0o777) for path in folder.iterdir()] == [("preflight.json", 0o600)]
+
+
+@pytest.mark.core
+def test_scripts_of_fixes_mend_what_they_say(make_lab, play, tmp_path):
+    """Also with --check, and judged from saved records; one is run on its machine, and is gone after the next run."""
+    lab = make_lab({"defaults": {"cpus": 2}, "hosts": [
+        {"name": "db1", "groups": ["database"], "tmp_noexec": True, "files": {"/etc/hosts": "127.0.0.1 localhost"}},
+        {"name": "n1", "groups": ["node"], "ntp": False, "clock_offset_s": 3},
+        {"name": "n2", "groups": ["node"], "cpus": 1}]})
+    folder, records = tmp_path / "scripts", tmp_path / "records"
+    variables = {"preflight_fix_script": str(folder), "preflight_records_dir": str(records)}
+    first = play(lab.inventory(), lab, arguments="--check", variables=variables)
+    assert f"2 scripts of fixes written to {folder}" in screen(first).splitlines()
+    found = {path.name: path.read_text() for path in folder.iterdir()}
+    commands = {name: [command for (machine, check), finding in first.findings().items() if machine == name
+                       for command in finding.get("commands", ())] for name in ("db1", "n1", "n2")}
+    assert set(found) == {"db1.sh", "n1.sh"} and not commands["n2"]
+    for name, text in found.items():
+        assert (folder / name).stat().st_mode & 0o777 == 0o600
+        assert subprocess.run(["sh", "-n", folder / name], check=False).returncode == 0
+        assert [line.partition(" || failed")[0] for line in text.splitlines() if " || failed $? " in line] == list(
+            dict.fromkeys(commands[name.removesuffix(".sh")]))
+    assert [line[2:].partition(":")[0] for line in found["n1.sh"].splitlines() if line.startswith("# WARN")] == [
+        "WARN clock", "WARN time_sync", "WARN clocks"]
+
+    elsewhere = tmp_path / "judged"
+    play(playbook=JUDGE, variables={"preflight_records": str(records), "preflight_fix_script": str(elsewhere)})
+    assert {path.name: re.sub("Made at .*", "", path.read_text()) for path in elsewhere.iterdir()} == {
+        name: re.sub("Made at .*", "", text) for name, text in found.items()}
+
+    assert lab.exec("db1", found["db1.sh"], user="ops").returncode == 1  # only as root
+    done = lab.exec("db1", found["db1.sh"])
+    assert (done.returncode, done.stdout.partition(".")[0]) == (0, "Every command worked"), done
+    second = play(lab.inventory(), lab, variables=variables)
+    assert {check: second.findings()["db1", check]["level"] for check in ("temp", "names")} == {"temp": "ok", "names": "ok"}
+    assert [path.name for path in folder.iterdir()] == ["n1.sh"]
+    assert f"1 script of fixes written to {folder}" in screen(second).splitlines()
 
 
 @pytest.mark.core

@@ -222,7 +222,7 @@ def test_no_record_gives_another_command(run, record, text):
     assert calls == [
         ["apt-get", "update"], DPKG, BROKEN_INSTALL, ["apt-mark", "unhold", "etcd-server"],
         ["chmod", "1777", "/tmp"], ["chmod", "1777", "/var/tmp"], SWITCH,
-        ["apt-get", "-y", "install", "locales"], ["localedef", "-i", "en_US", "-f", "UTF-8", "en_US.UTF-8"]]
+        ["apt-get", "update"], ["apt-get", "-y", "install", "locales"], ["localedef", "-i", "en_US", "-f", "UTF-8", "en_US.UTF-8"]]
 
 
 @pytest.mark.parametrize("name", ["db1", "db1.example.org", "DB-1", "localhost"])
