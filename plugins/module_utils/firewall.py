@@ -37,9 +37,9 @@ def firewall(limit_s):
         except Unmeasured as problem:
             problems.append(str(problem))
             continue
-        closed = [chain for chain, dropped in drops.items() if dropped or ends(chain, rules, ())]
+        closed = [chain for chain, dropped in drops.items() if dropped or ends(chain, rules)]
         if closed:
-            return _found(by or name, ports_of(rules, closed))
+            return _found(by or name, ports_of(rules, closed, [chain for chain in closed if not drops[chain]]))
     # By what the kernel has, nothing is kept out, whatever runs.
     return _found(by, None, "; ".join(problems)) if problems else _found(None, None)
 
@@ -61,6 +61,8 @@ def _programs(problems):
     legacy, modern = os.path.exists(LEGACY) and text_of(LEGACY).strip(), _is_there("nf_tables")
     found = []
     for name, argv, parse, needed, tried in (
+            # Where both are installed, iptables-save is commonly that of nf_tables, which does not show the rules of the older one.
+            ("iptables", ["iptables-legacy-save"], iptables, False, legacy),
             ("iptables", ["iptables-save"], iptables, legacy, legacy or modern),
             ("nftables", ["nft", "-j", "list", "ruleset"], nftables, modern, modern)):
         path = find(argv[0]) if tried else None

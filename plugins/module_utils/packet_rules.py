@@ -12,32 +12,49 @@ import shlex
 ALL = [[0, 65535]]
 NONE = []  # nothing of what calls anew from elsewhere by TCP
 
-# One rule of a chain: accept, drop or the name of another chain; for which ports; and whether it is so for everything that comes.
+# One rule of a chain: accept, drop, return or the name of another chain; for which ports; and whether it is so for everything that comes.
 Rule = collections.namedtuple("Rule", "chain verdict ports always")
 
 
-def ends(chain, rules, on_the_way):
+def ends(chain, rules):
     """Whether everything that no rule before lets in is dropped at last in this chain, or in one to which everything goes."""
-    return any(rule.chain == chain and rule.always and (
-        rule.verdict == "drop" or rule.verdict not in on_the_way and ends(rule.verdict, rules, on_the_way + (chain,))) for rule in rules)
+    return _ends(chain, _by_chain(rules), ())
 
 
-def ports_of(rules, chains):
-    """The ranges that a rule of these chains lets in, or of those to which they lead."""
+def _ends(chain, by_chain, on_the_way):
+    return any(rule.always and (rule.verdict == "drop" or rule.verdict not in on_the_way and _ends(
+        rule.verdict, by_chain, on_the_way + (chain,))) for rule in by_chain[chain])
+
+
+def _by_chain(rules):
     by_chain = collections.defaultdict(list)
     for rule in rules:
         by_chain[rule.chain].append(rule)
-    found = []
+    return by_chain
+
+
+def ports_of(rules, chains, passing=()):
+    """The ranges that a rule of these chains lets in, or of those to which they lead.
+
+    Of a chain that is among ``passing``, what no rule decides on is let in too, where it comes to that.
+    """
+    by_chain, found = _by_chain(rules), []
     for chain in chains:
-        found += _let_in(chain, by_chain, ())
+        found += _let_in(chain, by_chain, (), chain in passing)
     return sorted(set(tuple(ports) for ports in found))
 
 
-def _let_in(chain, by_chain, on_the_way):
-    found = []
-    for rule in by_chain[chain] if chain not in on_the_way else ():
-        inner = ALL if rule.verdict == "accept" else _let_in(rule.verdict, by_chain, on_the_way + (chain,))
+def _let_in(chain, by_chain, on_the_way, passes):
+    """``passes``: whether what leaves the chain without a verdict, as by a rule that returns, is let in."""
+    found, returned = [], passes
+    for rule in reversed(by_chain[chain] if chain not in on_the_way else ()):
+        if rule.verdict in ("accept", "return"):
+            inner = ALL if rule.verdict == "accept" or returned else NONE
+        else:
+            inner = _let_in(rule.verdict, by_chain, on_the_way + (chain,), passes)
         found += inner if rule.ports is ALL else rule.ports if inner else NONE
+        if rule.always and (rule.verdict == "drop" or _ends(rule.verdict, by_chain, (chain,))):
+            passes = False  # what comes back from a rule before this one
     return found
 
 
@@ -54,7 +71,8 @@ def iptables(text):
     return rules, drops
 
 
-VERDICTS = {"ACCEPT": "accept", "DROP": "drop", "REJECT": "drop"}
+VERDICTS = {"ACCEPT": "accept", "DROP": "drop", "REJECT": "drop", "RETURN": "return",
+            "NFQUEUE": "accept"}  # to a program that decides
 WITH_A_VALUE = ("-m", "--match", "--comment", "-j", "--jump", "-g", "--goto", "--reject-with", "-c")  # and no condition
 
 
@@ -87,7 +105,8 @@ def nftables(text):
             place = (value.get("family"), value.get("table"))
             if kind in ("set", "map"):
                 sets[place + ("@" + value["name"],)] = value.get("elem", [])
-            elif kind == "chain" and value.get("hook") == "input" and value.get("type") == "filter":
+            # A chain for IPv6 alone keeps nobody out who comes by IPv4.
+            elif kind == "chain" and value.get("hook") == "input" and value.get("type") == "filter" and value.get("family") != "ip6":
                 drops[place + (value["name"],)] = value.get("policy") == "drop"
             elif kind == "rule":
                 rules += _nft_rules(place, value["chain"], value["expr"], sets)
@@ -109,8 +128,8 @@ def _nft_rules(place, chain, statements, sets):
                 of_value = _narrowed(ports, value["key"], _values(one, place, sets))
                 found += [rule._replace(ports=of_value, always=False) for rule in _nft_rules(place, chain, [verdict], sets)]
             return found
-        elif kind in ("accept", "drop", "reject"):
-            return [Rule(place + (chain,), "accept" if kind == "accept" else "drop", ports, always)]
+        elif kind in ("accept", "drop", "reject", "return"):
+            return [Rule(place + (chain,), "drop" if kind == "reject" else kind, ports, always)]
         elif kind in ("jump", "goto"):
             return [Rule(place + (chain,), place + (value["target"],), ports, always)]
         elif kind == "queue":  # to a program that decides

@@ -118,6 +118,7 @@ def test_as_another_user_than_root_no_program_is_asked(machine, arguments, expec
 
 DROPS = (0, "*filter\n:INPUT DROP [0:0]\n-A INPUT -p tcp -m tcp --dport 22 -j ACCEPT\nCOMMIT\n", "")
 LETS = (0, "*filter\n:INPUT ACCEPT [0:0]\n:FORWARD DROP [0:0]\nCOMMIT\n", "")
+RETURNS = (0, "*filter\n:INPUT ACCEPT [0:0]\n-A INPUT -j BLOCK\n-A BLOCK -p tcp -m tcp --dport 22 -j RETURN\n-A BLOCK -j DROP\nCOMMIT\n", "")
 
 
 def nft(policy):
@@ -137,6 +138,10 @@ def nft(policy):
     ({"modern": False, "programs": {"iptables-save": DROPS, "nft": nft("drop")}}, found()),  # never asked: it would load the module
     ({"modern": False, "legacy": True, "programs": {"iptables-save": DROPS}}, found("iptables", [(22, 22)])),
     ({"modern": False, "legacy": True}, found(unread="iptables-save is not there")),
+    ({"legacy": True, "programs": {"iptables-legacy-save": DROPS, "iptables-save": LETS, "nft": nft("accept")}},
+     found("iptables", [(22, 22)])),
+    ({"programs": {"iptables-legacy-save": DROPS, "iptables-save": LETS, "nft": nft("accept")}}, found()),
+    ({"programs": {"iptables-save": RETURNS}}, found("iptables", [(22, 22)])),
     ({}, found(unread="nft is not there")),
     ({"running": ["firewalld"]}, found("firewalld", unread="nft is not there")),
     ({"programs": {"nft": (1, "", "Operation not permitted\n")}}, found(unread="/usr/sbin/nft: Operation not permitted")),

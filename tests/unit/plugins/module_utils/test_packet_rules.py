@@ -34,9 +34,31 @@ def iptables_lets_in(*lines, policy="DROP"):
     (["-A INPUT -j A", "-A A -j B", "-A B -j A", "-A B -p tcp --dport 7 -j ACCEPT"], [(7, 7)]),
     (["-A OUTPUT -j ACCEPT", "-A FORWARD -j ACCEPT", "-A OTHER -j ACCEPT"], []),
     (["-A INPUT -p tcp -m recent --update --seconds 30 --name X --rsource -j DROP", "-A INPUT -p tcp --dport 5 -j ACCEPT"], [(5, 5)]),
+    (["-A INPUT -p tcp --dport 5 -j NFQUEUE --queue-num 0"], [(5, 5)]),
+    (["-A INPUT -j A", "-A A -p tcp --dport 5 -j RETURN", "-A A -j DROP"], []),  # and the policy drops it then
+    (["-A INPUT -j A", "-A INPUT -p tcp --dport 6 -j ACCEPT", "-A A -p tcp --dport 5 -j RETURN", "-A A -j DROP"], [(6, 6)]),
 ])
 def test_what_iptables_lets_in(lines, ports):
     assert iptables_lets_in(*lines) == ports
+
+
+@pytest.mark.parametrize(("lines", "ports"), [
+    (["-A INPUT -p tcp --dport 5 -j RETURN", "-A INPUT -j DROP"], [(5, 5)]),
+    (["-A INPUT -j A", "-A A -s 10.0.0.0/8 -j RETURN", "-A A -p tcp --dport 5 -j RETURN", "-A A -j DROP"], [(0, 65535), (5, 5)]),
+    (["-A INPUT -j A", "-A A -j B", "-A A -j REJECT", "-A B -p tcp --dport 5 -j RETURN", "-A B -j DROP"], []),
+    (["-A INPUT -j A", "-A INPUT -j REST", "-A A -p tcp --dport 5 -j RETURN", "-A A -j DROP", "-A REST -j DROP"], []),
+    (["-A INPUT -p tcp --dport 5 -j ACCEPT", "-A INPUT -j DROP"], [(5, 5)]),
+])
+def test_what_a_rule_lets_in_that_returns_where_the_policy_is_to_accept(lines, ports):
+    rules, drops = iptables("\n".join([":INPUT ACCEPT [0:0]", *lines]))
+    assert ends("INPUT", rules)
+    assert ports_of(rules, ["INPUT"], [chain for chain, dropped in drops.items() if not dropped]) == ports
+
+
+def test_a_chain_for_ipv6_alone_keeps_nobody_out():
+    chain = "table {0} t {{\n chain in {{ type filter hook input priority 0; policy drop;\n tcp dport 22 accept\n }}\n}}\n"
+    assert told(chain.format("ip6"))[1] == {}
+    assert told(chain.format("inet"))[1] == {("inet", "t", "in"): True}
 
 
 @pytest.mark.parametrize(("lines", "closed"), [
@@ -50,7 +72,7 @@ def test_what_iptables_lets_in(lines, ports):
 ])
 def test_whether_what_is_left_is_dropped(lines, closed):
     rules, drops = iptables("\n".join(lines))
-    assert ends("INPUT", rules, ()) is closed
+    assert ends("INPUT", rules) is closed
 
 
 @pytest.mark.parametrize("text", ["-A \n", "-A INPUT -p tcp --dport ssh -j ACCEPT\n", '-A INPUT -m comment --comment "x\n'])
@@ -123,13 +145,22 @@ def test_firewalld_as_nft_tells_it():
     rules, drops = told(FIREWALLD)
     first = ("inet", "firewalld", "filter_INPUT")
     assert drops == {first: False}
-    assert ends(first, rules, ())
+    assert ends(first, rules)
     assert ports_of(rules, [first]) == [(22, 22), (80, 80), (443, 443), (8000, 8100), (9000, 9005)]
 
 
 def test_a_zone_that_lets_in_all():
     rules, drops = told(FIREWALLD.replace("jump filter_IN_public_allow\n", "accept\n"))
     assert ports_of(rules, list(drops)) == [ALL]
+
+
+def test_what_a_rule_of_nft_returns():
+    rules, _drops = told("table ip t {\n chain rest { tcp dport 22 return\n drop\n }\n"
+                         " chain in { type filter hook input priority 0; policy accept;\n jump rest\n }\n}\n")
+    chain = ("ip", "t", "in")
+    assert ends(chain, rules)
+    assert ports_of(rules, [chain], [chain]) == [(22, 22)]
+    assert ports_of(rules, [chain]) == []
 
 
 def test_what_is_written_by_hand_as_nft_tells_it():
