@@ -5,6 +5,7 @@ Runs on the machine: standard library only, Python 3.6 and later.
 """
 
 import os
+import selectors
 import signal
 import subprocess
 import threading
@@ -12,6 +13,7 @@ import time
 
 # Where programs of the system lie, also when a login without a profile leaves them out of PATH.
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+OUTPUT_MOST = 64 * 2**20  # bytes that a program may print; a firewall can have rules of some MB
 
 
 class Unmeasured(Exception):
@@ -90,14 +92,40 @@ def command(argv, limit_s):
     except OSError as error:
         raise Unmeasured("%s: %s" % (argv[0], error.strerror)) from error
     try:
-        out, err = process.communicate(timeout=limit_s)
-    except subprocess.TimeoutExpired as error:
+        out, err = _output(process, limit_s)
+    except Unmeasured as problem:
         try:
             os.killpg(process.pid, signal.SIGKILL)
         except OSError:  # not ours to end (sudo runs as root); it is not waited for
             pass
-        raise Unmeasured("%s gave no answer within %g s" % (" ".join(argv), limit_s)) from error
+        raise Unmeasured("%s %s" % (" ".join(argv), problem)) from None
     return process.returncode, out.decode("utf-8", "replace"), err.decode("utf-8", "replace")
+
+
+def _output(process, limit_s):
+    """What communicate does, but a program that prints without end does not take all memory."""
+    end = time.monotonic() + limit_s
+    said, size = {process.stdout: [], process.stderr: []}, 0
+    with process.stdout, process.stderr, selectors.DefaultSelector() as waiting:
+        for pipe in said:
+            waiting.register(pipe, selectors.EVENT_READ)
+        while waiting.get_map():
+            ready = waiting.select(max(0, end - time.monotonic()))
+            if time.monotonic() > end:
+                raise Unmeasured("gave no answer within %g s" % limit_s)
+            for key, _events in ready:
+                more = os.read(key.fd, 65536)
+                if not more:
+                    waiting.unregister(key.fileobj)
+                said[key.fileobj].append(more)
+                size += len(more)
+            if size > OUTPUT_MOST:
+                raise Unmeasured("printed more than %d MB" % (OUTPUT_MOST // 2**20))
+    try:
+        process.wait(max(0, end - time.monotonic()))
+    except subprocess.TimeoutExpired as error:
+        raise Unmeasured("gave no answer within %g s" % limit_s) from error
+    return b"".join(said[process.stdout]), b"".join(said[process.stderr])
 
 
 def first_line(text):

@@ -118,7 +118,7 @@ def test_as_another_user_than_root_no_program_is_asked(machine, arguments, expec
 
 DROPS = (0, "*filter\n:INPUT DROP [0:0]\n-A INPUT -p tcp -m tcp --dport 22 -j ACCEPT\nCOMMIT\n", "")
 LETS = (0, "*filter\n:INPUT ACCEPT [0:0]\n:FORWARD DROP [0:0]\nCOMMIT\n", "")
-RETURNS = (0, "*filter\n:INPUT ACCEPT [0:0]\n-A INPUT -j BLOCK\n-A BLOCK -p tcp -m tcp --dport 22 -j RETURN\n-A BLOCK -j DROP\nCOMMIT\n", "")
+RETURNS = (0, "*filter\n:INPUT ACCEPT [0:0]\n-A INPUT -j B\n-A B -p tcp -m tcp --dport 22 -j RETURN\n-A B -j DROP\nCOMMIT\n", "")
 
 
 def nft(policy):

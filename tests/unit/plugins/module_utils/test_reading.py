@@ -5,6 +5,7 @@ import threading
 import time
 
 import pytest
+from ansible_collections.llmgw.preflight.plugins.module_utils import reading
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import (
     Unmeasured,
     command,
@@ -49,6 +50,26 @@ def test_a_program_that_hangs_is_ended_with_what_it_started(tmp_path):
     assert size
     time.sleep(0.5)
     assert alive.stat().st_size <= size + 2
+
+
+@pytest.mark.parametrize("where", ["", ">&2"])
+def test_a_program_that_prints_without_end_is_ended(where, monkeypatch):
+    monkeypatch.setattr(reading, "OUTPUT_MOST", 2**20)
+    with pytest.raises(Unmeasured, match="^/bin/sh -c .* printed more than 1 MB$"):
+        command(["/bin/sh", "-c", f"exec yes {where}"], 600)
+
+
+def test_a_program_that_prints_on_and_on_is_ended_in_time():
+    with pytest.raises(Unmeasured, match="gave no answer within 1 s$"):
+        command(["/bin/sh", "-c", "while :; do echo x; sleep 0.01; done"], 1)
+
+
+def test_a_program_that_closes_its_output_is_waited_for():
+    assert command(["/bin/sh", "-c", "echo a; echo b >&2; exec >&- 2>&-; sleep 0.2; exit 3"], 60) == (3, "a\n", "b\n")
+
+
+def test_a_program_that_prints_a_lot_is_read_to_its_end():
+    assert len(command([sys.executable, "-c", "print('x' * 3000000)"], 60)[1]) == 3000001
 
 
 def test_a_program_runs_in_english_without_input():
