@@ -43,8 +43,8 @@ def ask_apt(limit_s):
     status, out, err = command([path, "update", "--print-uris"], limit_s)
     problems, unread = [], []
     for kind, said in re.findall(r"^([EW]): (.*)", err, re.M):
-        if DENIED in said:
-            unread += re.findall(r"/\S+", said)[:1]
+        if DENIED in said:  # which a file with a proxy's password is to be, and it names no sources
+            unread += [path for path in re.findall(r"/\S+", said)[:1] if "/apt.conf" not in path]
         elif kind == "E":
             problems.append(re.sub(r"://\S*@", "://", said))
     if status and not problems:
@@ -61,8 +61,10 @@ def apt_sources(asked):
     sources, problems, unread = asked()
     try:
         names = set(os.listdir(LISTS)).difference(NO_LISTS)
-    except OSError:  # none were ever fetched
+    except FileNotFoundError:  # none were ever fetched
         names = set()
+    except OSError:
+        return {"problems": problems, "unread": unread + [LISTS], "lists_age_s": _age(), "without_list": []}
     return {
         "problems": problems,
         "unread": unread,
@@ -72,5 +74,12 @@ def apt_sources(asked):
 
 
 def _age():
-    times = [os.stat(path).st_mtime for path in STAMPS if os.path.exists(path)]
-    return round(max(0, time.time() - max(times)))
+    return round(max(0, time.time() - max(changed(path) for path in STAMPS)))
+
+
+def changed(path):
+    """When, by its time; 0 where it is not there."""
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return 0

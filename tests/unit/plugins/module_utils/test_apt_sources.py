@@ -61,6 +61,8 @@ def test_what_this_user_may_not_read(apt):
     assert [len(part) for part in apt_sources.ask_apt(5)] == [3, 0, 1]
     apt(100, "", "E: Opening /etc/apt/sources.list - ifstream (13: Permission denied)\nE: The list of sources could not be read.\n")
     assert apt_sources.ask_apt(5) == ([], [], ["/etc/apt/sources.list"])
+    apt(0, URIS, "W: Unable to read /etc/apt/apt.conf.d/90proxy - open (13: Permission denied)\n")  # as its password asks for
+    assert [len(part) for part in apt_sources.ask_apt(5)] == [3, 0, 0]
 
 
 def test_where_apt_says_nothing_of_use(apt, monkeypatch):
@@ -84,6 +86,18 @@ def test_the_lists_of_them(apt, lists):
     (lists / "d.example_amd64_flat_Release").touch()
     found = apt_sources.apt_sources(asked)
     assert found["without_list"] == names[2:]
+    assert 0 <= found["lists_age_s"] < DAY
+
+
+def test_lists_that_this_user_may_not_read_are_not_none(apt, lists, monkeypatch):
+    apt()
+
+    def refuses(path):
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr(apt_sources.os, "listdir", refuses)
+    found = apt_sources.apt_sources(lambda: apt_sources.ask_apt(5))
+    assert (found["unread"], found["without_list"]) == ([str(lists)], [])
     assert 0 <= found["lists_age_s"] < DAY
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+
 import pytest
 from ansible_collections.llmgw.preflight.plugins.module_utils import candidates
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured
@@ -28,8 +30,9 @@ etcd:
 
 @pytest.fixture
 def cache(monkeypatch):
-    def answers(status, out, err=""):
+    def answers(status, out, err="", uid=1000):
         calls = []
+        monkeypatch.setattr(candidates.os, "geteuid", lambda: uid)
         monkeypatch.setattr(candidates, "find", lambda program: f"/usr/bin/{program}")
         monkeypatch.setattr(candidates, "command", lambda argv, limit_s: (calls.append(argv), (status, out, err))[1])
         return calls
@@ -46,6 +49,24 @@ def test_all_are_asked_for_at_once(cache):
         {"package": "nosuch", "installed": None, "candidate": None},
     ]
     assert calls == [["/usr/bin/apt-cache", "policy", "postgresql", "g++", "etcd", "nosuch"]]
+
+
+@pytest.mark.parametrize(("files", "without"), [
+    ("", ["pkgcache", "srcpkgcache"]),
+    ("lists src status pkg", []),
+    ("lists src pkg status", ["pkgcache"]),
+    ("src pkg status lists", ["pkgcache", "srcpkgcache"]),
+])
+def test_as_root_apt_writes_no_cache(cache, monkeypatch, tmp_path, files, without):
+    for number, name in enumerate(files.split()):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (1000 + number, 1000 + number))
+    of_sources = (str(tmp_path / "lists"), str(tmp_path / "gone"))
+    monkeypatch.setattr(candidates, "CACHES", {
+        "pkgcache": (str(tmp_path / "pkg"), (*of_sources, str(tmp_path / "status"))), "srcpkgcache": (str(tmp_path / "src"), of_sources)})
+    calls = cache(0, POLICY, uid=0)
+    candidates.candidates(["x"], 5)
+    assert calls == [["/usr/bin/apt-cache", "policy", *(f"--option=Dir::Cache::{name}=" for name in without), "x"]]
 
 
 def test_nothing_is_asked_for_nothing(cache):
