@@ -43,6 +43,18 @@ def test_more_peers_than_files_that_a_login_may_have_open(server):
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
+def test_a_service_never_comes_to_see_who_only_tries_it():
+    with socket.socket() as service:
+        service.bind(("127.0.0.1", 0))
+        service.listen()
+        service.setblocking(False)
+        found = reach.reach([peer(service.getsockname()[1])], 20)
+        assert found["open"] == 1
+        assert found["seconds"]["max"] > 0
+        with pytest.raises(BlockingIOError):
+            service.accept()
+
+
 def test_nobody_to_reach():
     assert reach.reach([], 5) == {"tried": 0, "open": 0, "seconds": {"median": None, "max": None}, "not_open": []}
 
