@@ -1,9 +1,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 """Do the package mirrors answer, directly or by the proxy that the machine is set up with?"""
 
+import errno
 import glob
 import os
 import re
+import selectors
 import socket
 import ssl
 import threading
@@ -30,6 +32,7 @@ DIRECT = "DIRECT"
 OF_THE_WAY = re.compile("proxy|verify-|cainfo|capath|sslcert|crlfile", re.I)
 # What a proxy answers when it is the proxy that would not; from 500 on it could not.
 PROXY_REFUSED = (403, 407)
+FURTHER_S = 0.25  # after which another address of a host is tried besides, as RFC 8305 has it
 
 
 def internet(urls, limit_s, configuration=None):
@@ -158,6 +161,7 @@ def _telling(kind, attempt):
     """A connection class that tells the attempt when it is connected, which urllib does not."""
     def make(host, **options):
         connection = kind(host, **options)
+        connection._create_connection = connect_to_any  # its own waits for each address as long as there is time
         connect = connection.connect
 
         def connect_and_tell():
@@ -168,6 +172,48 @@ def _telling(kind, attempt):
         return connection
 
     return make
+
+
+def connect_to_any(place, limit_s, source=None):
+    """A connection to the first address of a host that takes one. As apt does: also where one of them, mostly IPv6, never answers."""
+    end, problem = time.monotonic() + limit_s, None
+    addresses = socket.getaddrinfo(place[0], place[1], 0, socket.SOCK_STREAM)
+    with selectors.DefaultSelector() as waiting:
+        try:
+            while addresses or waiting.get_map():
+                if addresses:
+                    try:
+                        _begin(waiting, addresses.pop(0))
+                    except OSError as error:
+                        problem = error
+                        continue
+                left = end - time.monotonic()
+                ready = waiting.select(max(0, min(left, FURTHER_S) if addresses else left))
+                if left <= 0 and not ready:
+                    raise socket.timeout("timed out")
+                for key, _events in ready:
+                    waiting.unregister(key.fileobj)
+                    number = key.fileobj.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+                    if not number:
+                        key.fileobj.settimeout(limit_s)
+                        return key.fileobj
+                    key.fileobj.close()
+                    problem = OSError(number, os.strerror(number))
+        finally:
+            for key in list(waiting.get_map().values()):
+                key.fileobj.close()
+    raise problem or OSError("it has no address")
+
+
+def _begin(waiting, address):
+    family, kind, protocol, _name, where = address
+    connection = socket.socket(family, kind, protocol)
+    connection.setblocking(False)
+    number = connection.connect_ex(where)
+    if number not in (0, errno.EINPROGRESS):
+        connection.close()
+        raise OSError(number, os.strerror(number))
+    waiting.register(connection, selectors.EVENT_WRITE)
 
 
 class _Http(HTTPHandler):

@@ -179,6 +179,43 @@ def test_how_far_it_got(monkeypatch):
     assert found["unknown"]["reason"].startswith("its name can not be resolved (")
 
 
+@pytest.fixture
+def places(server, monkeypatch):
+    """The addresses of a name, by what is there: one that answers, one that refuses, one that is silent, and one that can not be had."""
+    with socket.socket() as refusing, socket.socket() as full, socket.socket() as first, socket.socket() as second:
+        for one in (refusing, full):
+            one.bind(("127.0.0.1", 0))
+        full.listen(0)
+        for one in (first, second):  # after which the kernel lets nobody else in
+            one.setblocking(False)
+            one.connect_ex(full.getsockname())
+        url, _asked = server(200)
+        at = {"answers": int(url.rpartition(":")[2]), "refuses": refusing.getsockname()[1], "silent": full.getsockname()[1]}
+        known = {name: (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port)) for name, port in at.items()}
+        known["no way"] = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("255.255.255.255", 1))
+
+        def lead(*names):
+            monkeypatch.setattr(internet.socket, "getaddrinfo", lambda *_: [known[name] for name in names])
+
+        yield lead
+
+
+@pytest.mark.parametrize("names", [["silent", "answers"], ["refuses", "answers"], ["no way", "answers"],
+                                   ["silent", "refuses", "silent", "no way", "answers", "silent"]])
+def test_one_address_that_answers_is_enough(places, names):
+    places(*names)
+    assert tried("http://mirror/")["ok"]
+
+
+@pytest.mark.parametrize(("names", "reason"), [
+    (["refuses", "refuses"], "Connection refused"), (["silent", "refuses"], "no answer within 1 s"), (["no way"], "Network is unreachable"),
+])
+def test_where_none_of_them_answers(places, names, reason):
+    places(*names)
+    (found,) = internet.internet(["http://mirror/"], 1)
+    assert (found["ok"], found["stage"], found["reason"]) == (False, "connect", reason)
+
+
 def test_a_name_that_is_looked_up_for_ever(monkeypatch):
     stuck = threading.Event()
     monkeypatch.setattr(internet.socket, "getaddrinfo", lambda *_: stuck.wait())
