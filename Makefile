@@ -14,8 +14,8 @@ export INVENTORY
 export ANSIBLE_COLLECTIONS_PATH := $(CURDIR)/.collections:$(THEIRS)
 
 .NOTPARALLEL: # the stages of `make test` keep their order
-.PHONY: help preflight inventory collection packages ruff mypy ansible-lint lint sanity
-.PHONY: docs unit browser validator pictures lab integration pytest cores all-cores test test-all clean
+.PHONY: help preflight inventory collection packages ruff mypy ansible-lint lint sanity sanity-all units docs-lint importer lint-all
+.PHONY: docs changelog release unit browser validator pictures lab integration pytest cores all-cores test test-all clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -28,8 +28,8 @@ inventory:
 	  echo "There is no inventory $$INVENTORY. Name a file, a folder, or hosts with a comma: make preflight INVENTORY=host1," >&2; \
 	  exit 2; };; esac
 
-test: lint sanity cores ## lint, sanity, cores
-test-all: lint sanity all-cores ## the same, with all tests on each series of ansible-core
+test: lint sanity release cores ## lint, sanity, release, cores
+test-all: lint sanity release all-cores ## the same, with all tests on each series of ansible-core
 ifneq ($(filter test-all,$(MAKECMDGOALS)),)
 MAKEFLAGS += --keep-going # shows all faults at once
 endif
@@ -51,6 +51,41 @@ ansible-lint: $(VENV)/installed-dev collection
 sanity: $(VENV)/installed-dev packages ## ansible-test sanity
 	@echo "== ansible-test sanity"
 	@$(BIN)/python tests/tools/sanity.py
+
+# Before a release, besides `make test`: some twenty minutes.
+lint-all: sanity-all units docs-lint importer ## what certification and Galaxy ask for: the next four
+sanity-all: $(VENV)/installed-dev packages ## ansible-test sanity on each series of ansible-core
+	@$(BIN)/python tests/tools/cores.py sanity
+units: $(VENV)/installed-dev ## ansible-test units, of tests/unit
+	@echo "== ansible-test units"
+	@$(BIN)/python tests/tools/sanity.py units
+
+# In a virtual environment of their own: galaxy-importer wants an older attrs.
+TOOLS := .cache/release
+IN_TOOLS := PATH="$(CURDIR)/$(TOOLS)/bin:$$PATH"
+$(TOOLS)/installed: requirements-release.txt | $(BIN)/python
+	@echo "Installing $< into $(TOOLS)"
+	@$(BIN)/python -m venv --clear $(TOOLS)
+	@$(TOOLS)/bin/python -m pip install -q --disable-pip-version-check -r $<
+	@touch $@
+
+docs-lint: $(TOOLS)/installed collection ## antsibull-docs on the documentation of all plugins and the role
+	@echo "== antsibull-docs"
+	@$(IN_TOOLS) antsibull-docs lint-collection-docs --plugin-docs --validate-collection-refs=all --disallow-unknown-collection-refs \
+	  --skip-rstcheck .
+
+importer: $(TOOLS)/installed release ## galaxy-importer on what release has built; a warning is a failure
+	@echo "== galaxy-importer"
+	@cd .cache && $(IN_TOOLS) python -m galaxy_importer.main ../dist/*.tar.gz >importer.log 2>&1 || { cat importer.log; exit 1; }
+	@! grep -E 'WARNING|ERROR' .cache/importer.log
+
+changelog: $(TOOLS)/installed ## CHANGELOG.md, out of changelogs/
+	@$(TOOLS)/bin/python tests/tools/changelog.py
+
+# With VERSION=1.0.0 the collection gets that version first, and what lies in changelogs/fragments becomes its entry.
+release: $(VENV)/installed collection $(if $(VERSION),$(TOOLS)/installed) ## build dist/*.tar.gz, install it elsewhere, verify and run it; VERSION=1.0.0 sets the version
+	@$(if $(VERSION),$(TOOLS)/bin/python tests/tools/changelog.py "$(VERSION)")
+	@$(BIN)/python tests/tools/release.py
 
 docs: $(VENV)/installed collection ## write the pages of docs/ that are made from data
 	@$(BIN)/python tests/tools/docs.py
@@ -106,4 +141,4 @@ $(VENV)/installed-dev: requirements-dev.txt $(VENV)/installed
 	@touch $@
 
 clean: ## remove all that these made
-	@rm -rf $(VENV) .cache .collections tests/output
+	@rm -rf $(VENV) .cache .collections dist tests/output

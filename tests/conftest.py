@@ -1,12 +1,16 @@
-"""The collection is found by Ansible's own loader, as in a play."""
+"""The collection is found by Ansible's own loader, as in a play. ansible-test brings one of its own, and not the path of tests/."""
 
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
-os.environ["ANSIBLE_COLLECTIONS_PATH"] = str(Path(__file__).parents[1] / ".collections")  # before Ansible reads it
+if "ansible_pytest_collections" in sys.modules:
+    sys.path.insert(0, str(Path(__file__).parent))
+else:
+    os.environ["ANSIBLE_COLLECTIONS_PATH"] = str(Path(__file__).parents[1] / ".collections")  # before Ansible reads it
 
-from ansible.plugins.loader import init_plugin_loader
+    from ansible.plugins.loader import init_plugin_loader
 
-init_plugin_loader([])
+    init_plugin_loader([])

@@ -3,6 +3,7 @@
 cores.py all [ARGUMENTS]: tests/unit and tests/integration on each series below.
 cores.py ends [ARGUMENTS]: tests/unit and what is marked `core` in tests/integration, on the oldest and the newest that can run here;
 what is marked `newest` on that one only.
+cores.py sanity: `ansible-test sanity` on each series.
 tests/lab, which has nothing to do with Ansible, is run once, with the newest; tests/browser once, where this is run.
 """
 
@@ -86,6 +87,17 @@ def run_tests(series, python, only_marked, newest, arguments):
     return (core, python[1], passed, failed, skipped, round(time.monotonic() - begin)), well
 
 
+def run_sanity(series, python):
+    """The series' line of the table, and whether all is well."""
+    print(f"== ansible-test sanity on ansible-core {series}", flush=True)
+    begin = time.monotonic()
+    try:
+        status = subprocess.run([make_venv(series, python), ROOT / "tests" / "tools" / "sanity.py"], check=False).returncode
+    except subprocess.CalledProcessError:
+        return (series, python[1], "could not be installed"), False
+    return (series, python[1], "failed" if status else "passed", round(time.monotonic() - begin)), not status
+
+
 def run_once(folder, arguments):
     """The folder's line of the table, and whether all is well."""
     print(f"== pytest of {folder}", flush=True)
@@ -98,20 +110,24 @@ def run_once(folder, arguments):
 def main(which, *arguments):
     pythons = {series: find_python(versions) for series, versions in CORES.items()}
     able = [series for series in CORES if pythons[series]]
-    chosen = list(CORES) if which == "all" else [series for series in CORES if series in (*able[:1], *able[-1:])]
-    table, all_well = [("core", "Python", "passed", "failed", "skipped", "seconds")], True
+    ends = [series for series in CORES if series in (*able[:1], *able[-1:])]
+    chosen = ends if which == "ends" else list(CORES)
+    sanity = which == "sanity"
+    table, all_well = [("core", "Python", *(("sanity",) if sanity else ("passed", "failed", "skipped")), "seconds")], True
     for series, versions in CORES.items():
         if not pythons[series]:
             table.append((series, "none", f"needs Python {', '.join(versions[:-1])} or {versions[-1]} with its venv module"))
             all_well &= series not in chosen
         elif series in chosen:
             newest = series == able[-1]
-            line, well = run_tests(series, pythons[series], which == "ends", newest, arguments)
+            line, well = (run_sanity(series, pythons[series]) if sanity
+                          else run_tests(series, pythons[series], which == "ends", newest, arguments))
             table.append(line)
             all_well &= well
-    line, well = run_once("tests/browser", arguments)
-    table.append(line)
-    all_well &= well
+    if not sanity:
+        line, well = run_once("tests/browser", arguments)
+        table.append(line)
+        all_well &= well
     print("== ansible-core")
     for core, python, *rest in table:
         print(f"{core:9}{python:8}", *(f"{cell:>8}" for cell in rest))

@@ -1,5 +1,7 @@
 """Runs `ansible-test sanity` for the ansible-core of this Python, and lists the tests that ran and that did not.
 
+sanity.py units ...: `ansible-test units` in the same way, on this Python only.
+
 ansible-test makes conditions: it runs only in .../ansible_collections/llmgw/preflight, and not if that is a symlink; it
 downloads pip from a place of its own; and it hides the caller's settings from pip (index, proxy, certificates).
 So it gets a copy of the collection, and a home folder in which its virtual environments use the pip of this Python.
@@ -106,7 +108,7 @@ def say_what_ran(results, names, mine, found):
     print("  could not run here:", ", ".join(sorted(unable)) or "none", flush=True)
 
 
-def main():
+def main(*arguments):
     mine, found = pythons()
     HOME.mkdir(parents=True, exist_ok=True)
     with open(HOME / "lock", "w") as lock, tempfile.TemporaryDirectory() as parent:
@@ -117,9 +119,13 @@ def main():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, copy / name, follow_symlinks=False)
         ansible_test = [sys.executable, str(Path(sys.executable).with_name("ansible-test"))]
-        command = [*ansible_test, "sanity", "--junit", "--controller", f"origin:python={mine}", *sys.argv[1:]]
-        for version in found:
-            command += ["--target-python", version]
+        units = arguments[:1] == ("units",)
+        if units:
+            command = [*ansible_test, *arguments, "--venv", "--python", mine]
+        else:
+            command = [*ansible_test, "sanity", "--junit", "--controller", f"origin:python={mine}", *arguments]
+            for version in found:
+                command += ["--target-python", version]
         folders = os.pathsep.join([*(str(folder) for folder in found.values()), os.environ["PATH"]])
         try:
             make_home(found)
@@ -127,9 +133,10 @@ def main():
             done = subprocess.run(command, cwd=copy, env=environment, check=False)
         finally:
             SETTINGS.unlink(missing_ok=True)  # an index's address can hold a password
-        say_what_ran(copy / "tests/output/junit", names, mine, found)
+        if not units:
+            say_what_ran(copy / "tests/output/junit", names, mine, found)
     return done.returncode
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))
