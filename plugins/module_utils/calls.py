@@ -11,10 +11,10 @@ WORDS_S = 2  # to tell one's own stand-in; it is on this machine
 
 
 def call(edges, limit_s, token, me):
-    """Try each of ``edges`` (machine, address, port, number, held, measured); return what reach.reach does, and slowest.
+    """Try each of ``edges`` (machine, address, port, number, held, measured); return what reach.reach does, slowest, and measured.
 
     ``me`` and ``number`` are the machines' numbers in this run. Where a service holds the port it is only connected to. slowest is
-    the greatest of the median round trips to the machines with ``measured``: machine and seconds, or None.
+    the greatest of the median round trips to the machines with ``measured``: machine and seconds, or None; measured names these.
     """
     mine, of_another_run = ("%s %d\n" % (token, me)).encode(), (NAME + " -").encode()
     words = {
@@ -41,9 +41,14 @@ def call(edges, limit_s, token, me):
     called, round_trips = attempt_at([place for place in range(len(edges)) if place not in outcomes], words)
     outcomes.update(called)
     told = [{key: edge[key] for key in ("machine", "address", "port")} for edge in edges]
+    return dict(summary(told, outcomes, round_trips), **of_round_trips(trips))
+
+
+def of_round_trips(trips):
+    """slowest and measured, of machine -> the seconds of its round trips."""
     medians = sorted((sorted(each)[len(each) // 2], machine) for machine, each in trips.items())
     slowest = {"machine": medians[-1][1], "seconds": medians[-1][0]} if medians else None
-    return dict(summary(told, outcomes, round_trips), slowest=slowest)
+    return {"slowest": slowest, "measured": sorted(trips)}
 
 
 def excuse(absent, token):

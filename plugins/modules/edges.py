@@ -9,6 +9,9 @@ description:
   - Which machine needs which port of which other is settled by the roles, see O(llmgw.preflight.preflight#role:main:preflight_needs).
   - All ports are tried at once. One is reached if the stand-in of this run on that very machine answers, or if something listens
     where a service holds the port already.
+  - Machines that are read at another time (of another batch, beyond C(--limit), or those of
+    O(llmgw.preflight.preflight#role:main:preflight_peers)) have no stand-in of this run. Their ports are connected to all the same, since
+    what is dropped on the way is seen so.
   - This task never fails a host and never makes it unreachable. A machine that can no longer be reached has RV(reason).
 author: llmgw (@llmgw)
 options:
@@ -16,6 +19,16 @@ options:
     description: What P(llmgw.preflight.plan#module) returned. The action makes the other options of it.
     type: dict
   edges:
+    description: Set by the action; leave it alone.
+    type: list
+    elements: dict
+    default: []
+  elsewhere:
+    description: Set by the action; leave it alone.
+    type: list
+    elements: dict
+    default: []
+  round_trips:
     description: Set by the action; leave it alone.
     type: list
     elements: dict
@@ -52,15 +65,21 @@ EXAMPLES = r"""
 
 RETURN = r"""
 edges:
-  description: What was tried. Only what is not open is listed. C(slowest) is the greatest median round trip to an etcd member.
+  description:
+    - What was tried. Only what is not open is listed, and in C(elsewhere) what is open or refused on machines that are read at another
+      time.
+    - C(slowest) is the greatest median round trip to an etcd member, of those in C(measured). C(asked) is what was to be tried.
   type: dict
   returned: when there was something to try
   sample:
-    tried: 8
+    tried: 9
     open: 7
     seconds: {median: 0.00021, max: 0.00043}
     not_open: [{machine: db2, address: 10.0.0.6, port: 2380, outcome: timeout}]
+    elsewhere: [{port: 2380, outcome: refused, machines: [db3]}]
     slowest: {machine: db2, seconds: 0.00034}
+    measured: [db2, db3]
+    asked: 9
 reason:
   description: Why the machine could not be reached any more.
   type: str
@@ -69,6 +88,7 @@ reason:
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.llmgw.preflight.plugins.module_utils.calls import call, excuse
+from ansible_collections.llmgw.preflight.plugins.module_utils.elsewhere import call_elsewhere, measure, together
 
 
 def main():
@@ -76,6 +96,8 @@ def main():
         argument_spec=dict(
             plan=dict(type="dict"),
             edges=dict(type="list", elements="dict", default=[]),
+            elsewhere=dict(type="list", elements="dict", default=[]),
+            round_trips=dict(type="list", elements="dict", default=[]),
             absent=dict(type="dict", default={}),
             reach_s=dict(type="float", default=10),
             token=dict(type="str", default="", no_log=False),
@@ -86,6 +108,7 @@ def main():
     asked = module.params
     found = call(asked["edges"], asked["reach_s"], asked["token"], asked["me"])
     excuse(asked["absent"], asked["token"])
+    found = together(found, call_elsewhere(asked["elsewhere"], asked["reach_s"]), measure(asked["round_trips"], asked["reach_s"]))
     module.exit_json(changed=False, edges=found)
 
 

@@ -42,13 +42,14 @@ class Edges:
                 found.setdefault(port, []).append(other)
         return found
 
-    def any(self) -> bool:
-        """Whether there is anything to try at all."""
-        kinds: dict[tuple[str, ...], list[Machine]] = {}
+    def any(self, callers: t.Collection[str]) -> bool:
+        """Whether any of these has anything to try at all."""
+        kinds: dict[tuple[tuple[str, ...], bool], list[Machine]] = {}
         for machine in self.machines:
-            kinds.setdefault(tuple(machine["roles"]), []).append(machine)
-        firsts = [machine for same in kinds.values() for machine in same[:2]]
-        return any(self.ports(one, other) for one in firsts for other in firsts if one is not other)
+            kinds.setdefault((tuple(machine["roles"]), machine["machine"] in callers), []).append(machine)
+        firsts = {kind: same[:2] for kind, same in kinds.items()}
+        return any(self.ports(one, other) for (_roles, calls), ones in firsts.items() if calls
+                   for one in ones for others in firsts.values() for other in others if one is not other)
 
     def _others(self, me: Machine) -> t.Iterator[Machine]:
         return (machine for machine in self.machines if machine["machine"] != me["machine"])

@@ -4,15 +4,22 @@
 Tried before anything is installed: on each free port a stand-in of this run answers, and a port that is held is tried as it is. What
 needs what is data (reaches of the profile's roles). Several machines' failures with one cause are told once: of the
 machine that lets nobody in on a port, or of the one that gets nowhere.
+
+Between machines that are read at different times (other batches with serial, beyond --limit, other runs with preflight_peers) there are
+no stand-ins. These ports are connected to all the same: what gets no answer where the SSH port did is a failure, and what is open is
+reached. What is refused may only have nothing that listens yet, or meet a firewall that refuses: that is a warning, of the machine
+that was to be reached, once it is read too.
 """
 
 from __future__ import annotations
 
+import ipaddress
+import shlex
 import typing as t
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from ..model import OUTCOMES, Group, Level, Member, Told, Verdict, fail, ok, readings, several, warn
+from ..model import OUTCOMES, Group, Level, Member, Told, Unmeasured, Verdict, fail, ok, readings, section, several, warn
 
 ID = "role_ports"
 WORST = Level.FAIL
@@ -20,31 +27,39 @@ FIX_UNREAD = "Run again; if it stays, try the ports by hand (nc -vz ADDRESS PORT
 FIX = "Open {ports} on {machine} for {callers} (firewall, security group, routes)."
 FIX_ALONE = "See what keeps this machine from reaching the others (its own firewall, its routes, its network)."
 FIX_UNTRIED = "Try it by hand from the machines that need it (nc -vz ADDRESS PORT) once the service runs, or run again."
+FIX_BEYOND = "Open these ports there for {machine} (firewall, security group, routes)."
 FIX_LOST = "See whether the machine is up and can be reached, and run again when it is."
 
-EDGES = {"tried": int, "open": int, "not_open": [{"machine": str, "port": int, "outcome": str}]}
+EDGES = {"tried": int, "open": int, "not_open": [{"machine": str, "port": int, "outcome": str}],
+         "elsewhere": [{"port": int, "outcome": str, "machines": [str]}]}
 STAND_INS = {"pid": (int, type(None)), "open": [int], "held": [int], "not_opened": [{"port": int, "reason": str}]}
 
 Kind = tuple[str | None, tuple[tuple[str, int], ...]]  # of machines: the batch in which they were read, and what they reach
 Read = tuple[Member, t.Any]  # a machine, and the section that it was asked for
 Numbers = Mapping[str, Mapping[int, int]]  # machine -> port -> how many of the others need it there
+Outcomes = dict[str, dict[int, dict[str, str]]]  # of calls: callee -> port -> caller -> outcome
 
 
 def compare(group: Group) -> list[Told]:
     asked = [member for member in group.members if "stand_ins" in member.record or _is_unmeasured(member, "stand_ins")]
     callees, found = readings(asked, "stand_ins", STAND_INS, WORST, FIX_UNREAD)
-    callers, unread = readings([member for member in group.members if "edges" in member.record], "edges", EDGES, WORST, FIX_UNREAD)
-    kinds = Counter(map(_kind, group.members))  # there are few
-    needed = {callee.name: _callers(callee, kinds, same_batch=True) for callee, _stand_ins in callees}
-    blocked = _blocked(callers, needed)
+    callers, unread = readings(
+        [_with_elsewhere(member) for member in group.members if "edges" in member.record], "edges", EDGES, WORST, FIX_UNREAD)
+    kinds, members = Counter(map(_kind, group.members)), {member.name: member for member in group.members}  # there are few kinds
+    here, elsewhere = ({callee.name: _callers(callee, kinds, same_batch) for callee, _stand_ins in callees} for same_batch in (True, False))
+    needed = {name: here[name] + elsewhere[name] for name in here}
+    blocked, at_another_time = _blocked(callers, needed), _at_another_time(callers)
     alone = _alone(callers, blocked, needed)
-    found += [*unread, *_lost(asked), *_not_all_tried(asked, callers, callees, kinds), *alone.items()]
+    found += [*unread, *_lost(asked), *_not_all_tried(asked, callers, callees, kinds), *_beyond(callers, needed, alone), *alone.items()]
     for callee, stand_ins in callees:
-        elsewhere = _callers(callee, kinds, same_batch=False)
-        if needed[callee.name] or elsewhere:
+        if needed[callee.name]:
             of_callee = {port: {caller: outcome for caller, outcome in by_caller.items() if caller not in alone}
                          for port, by_caller in blocked.get(callee.name, {}).items()}
-            found.append((callee.name, _judge(callee, stand_ins, of_callee, needed[callee.name], elsewhere)))
+            far = {port: _of_far(callee, port, number, at_another_time, blocked, members)
+                   for port, number in elsewhere[callee.name].items()}
+            verdict = _judge(callee, stand_ins, of_callee, needed[callee.name], here[callee.name], far)
+            rules = _rules(callee, of_callee, members) if verdict.level == Level.FAIL else ()
+            found.append((callee.name, verdict._replace(commands=rules)))
     return _one_each(found)
 
 
@@ -63,15 +78,57 @@ def _not_all_tried(asked: Sequence[Member], callers: Sequence[Read], callees: Se
     found: list[Told] = [(name, fail("could not be read: it does not tell which ports it tried", FIX_UNREAD))
                          for name in silent if expected[name] > 0]
     for caller, edges in callers:
-        if not edges["tried"] == edges["open"] + len(edges["not_open"]) == expected[caller.name]:
-            found.append((caller.name, fail(f"could not be read: of the {expected[caller.name]} ports that it was to try it tells "
-                                            f"{edges['tried']}, {edges['open']} open and {len(edges['not_open'])} not", FIX_UNREAD)))
+        number = edges["asked"] if isinstance(edges.get("asked"), int) else expected[caller.name]  # the former by the controller
+        closed = len(edges["not_open"]) + sum(len(same["machines"]) for same in edges["elsewhere"] if same["outcome"] != "open")
+        if not edges["tried"] == edges["open"] + closed == number:
+            found.append((caller.name, fail(f"could not be read: of the {number} ports that it was to try it tells "
+                                            f"{edges['tried']}, {edges['open']} open and {closed} not", FIX_UNREAD)))
     return found
 
 
-def _blocked(callers: Sequence[Read], needed: Numbers) -> dict[str, dict[int, dict[str, str]]]:
-    """callee -> port -> caller -> outcome, of what is needed and not open."""
-    blocked: dict[str, dict[int, dict[str, str]]] = {}
+def _with_elsewhere(member: Member) -> Member:
+    edges = member.record["edges"]
+    return member._replace(record={**member.record, "edges": {"elsewhere": [], **edges}}) if isinstance(edges, Mapping) else member
+
+
+def _at_another_time(callers: Sequence[Read]) -> Outcomes:
+    """What of machines that have no stand-in then is open or refused."""
+    found: Outcomes = {}
+    for caller, edges in callers:
+        for same in edges["elsewhere"]:
+            for callee in same["machines"]:
+                found.setdefault(callee, {}).setdefault(same["port"], {})[caller.name] = same["outcome"]
+    return found
+
+
+def _of_far(callee: Member, port: int, number: int, at_another_time: Outcomes, blocked: Outcomes,
+            members: Mapping[str, Member]) -> Counter[str]:
+    """How it went for those that are not of this machine's batch, of whom so many need this port; "" where it is not known."""
+    tried = {**at_another_time.get(callee.name, {}).get(port, {}), **blocked.get(callee.name, {}).get(port, {})}
+    kinds = {caller: _kind(members[caller]) for caller in tried}
+    found = Counter(outcome for caller, outcome in tried.items()
+                    if kinds[caller][0] != _kind(callee)[0] and port in _wanted(callee, kinds[caller]))
+    return found + Counter({"": number - found.total()})
+
+
+def _beyond(callers: Sequence[Read], needed: Numbers, alone: t.Container[str]) -> list[Told]:
+    """Who does not get through to machines of which nothing is known here: told of the caller."""
+    found: list[Told] = []
+    for caller, edges in callers:
+        ports: dict[tuple[str, str], list[str]] = {}
+        for call in edges["not_open"]:
+            if call["machine"] not in needed and caller.name not in alone:
+                words = OUTCOMES.get(call["outcome"], call["outcome"])
+                ports.setdefault((call["machine"], words), []).append(str(call["port"]))
+        if ports:
+            told = several([f"{machine} on {', '.join(its)} ({words})" for (machine, words), its in ports.items()])
+            found.append((caller.name, fail(f"does not reach {told}", FIX_BEYOND.format(machine=caller.name))))
+    return found
+
+
+def _blocked(callers: Sequence[Read], needed: Numbers) -> Outcomes:
+    """What is needed and not open."""
+    blocked: Outcomes = {}
     for caller, edges in callers:
         for call in edges["not_open"]:
             if call["port"] in needed.get(call["machine"], ()):
@@ -85,7 +142,7 @@ def _alone(callers: Sequence[Read], blocked: Mapping[str, Mapping[int, Mapping[s
     for caller, edges in callers:
         others_get_there = any(len(blocked[call["machine"]][call["port"]]) < needed[call["machine"]][call["port"]]
                                for call in edges["not_open"] if call["port"] in needed.get(call["machine"], ()))
-        if edges["tried"] > 1 and edges["open"] == 0 and others_get_there:
+        if len(edges["not_open"]) == edges["tried"] > 1 and others_get_there:
             told = sorted({(call["machine"], call["port"], OUTCOMES.get(call["outcome"], call["outcome"])) for call in edges["not_open"]})
             alone[caller.name] = fail("reaches none of the ports that it needs: " + several(
                 [f"{machine} {port} ({words})" for machine, port, words in told]), FIX_ALONE)
@@ -93,19 +150,21 @@ def _alone(callers: Sequence[Read], blocked: Mapping[str, Mapping[int, Mapping[s
 
 
 def _judge(callee: Member, stand_ins: t.Any, blocked: Mapping[int, Mapping[str, str]], needed: Mapping[int, int],
-           elsewhere: Mapping[int, int]) -> Verdict:
+           here: t.Collection[int], far: Mapping[int, Counter[str]]) -> Verdict:
     """What is to be said of one machine's ports.
 
-    ``blocked`` is port -> caller -> outcome; ``needed`` and ``elsewhere`` are port -> number of callers in this machine's batch, and
-    in others.
+    ``blocked`` is port -> caller -> outcome; ``needed`` is port -> number of callers, and ``here`` are the ports that some of this
+    machine's batch need; ``far`` is port -> outcome -> number, of callers that are not in it.
     """
     untried = [f"{entry['port']}: {entry['reason']}" for entry in stand_ins["not_opened"]]
-    forgotten = set(needed).difference(stand_ins["open"], stand_ins["held"], (entry["port"] for entry in stand_ins["not_opened"]))
+    forgotten = set(here).difference(stand_ins["open"], stand_ins["held"], (entry["port"] for entry in stand_ins["not_opened"]))
     if forgotten:
         untried.append(f"{_listed(sorted(forgotten))}: nothing was opened there to be tried")
-    if elsewhere:
-        number = max(elsewhere.values())
-        untried.append(f"{_listed(sorted(elsewhere))} from {number} of other batches or runs, read at another time")
+    for outcome, words in (("refused", "refused, since nothing listens there yet, or by a firewall"), ("", "read at another time")):
+        ports = sorted(port for port, outcomes in far.items() if outcomes[outcome] > 0)
+        if ports:
+            number = max(far[port][outcome] for port in ports)
+            untried.append(f"{_listed(ports)} from {number} of other batches or runs{':' if outcome else ','} {words}")
     problems: dict[tuple[str, tuple[str, ...], bool], list[int]] = {}  # outcome, callers, whether these are all -> ports
     for port, by_caller in sorted(blocked.items()):
         for outcome in sorted(set(by_caller.values())):
@@ -128,6 +187,28 @@ def _judge(callee: Member, stand_ins: t.Any, blocked: Mapping[int, Mapping[str, 
     return ok(f"{_listed(sorted(needed))} can be reached from every machine that needs {'them' if len(needed) > 1 else 'it'} ({most})")
 
 
+def _rules(callee: Member, blocked: Mapping[int, Mapping[str, str]], members: Mapping[str, Member]) -> tuple[str, ...]:
+    """What lets them in through the machine's own ufw, where that is known to have no rule for these ports, nor is any caller's address
+    in doubt. Of firewalld it is not known which zone they come by."""
+    try:
+        wall = section(callee.record, "firewall", {"by": str, "open": [{"first": int, "last": int}]})
+        closed = [port for port in sorted(blocked) if not any(one["first"] <= port <= one["last"] for one in wall["open"])]
+        callers = {caller: ",".join(str(port) for port in closed if caller in blocked[port])
+                   for caller in sorted({caller for port in closed for caller in blocked[port]})}
+        return tuple(f"ufw allow proto tcp from {_address(members[caller])} to any port {ports}"
+                     for caller, ports in callers.items()) if wall["by"] == "ufw" else ()
+    except (Unmeasured, ValueError):
+        return ()
+
+
+def _address(member: Member) -> str:
+    """By which the others reach it, which must be one of its own, so that it calls them from there too. Raises Unmeasured or ValueError."""
+    address = section(member.record, "address", str)
+    if address not in section(member.record, "identity", {"addresses": [str]})["addresses"]:
+        raise Unmeasured("there is something in between")
+    return shlex.quote(str(ipaddress.ip_address(address)))
+
+
 def _one_each(found: Sequence[Told]) -> list[Told]:
     """What is said of each machine in one, without what is ok where something is not."""
     by_machine: dict[str | None, list[Verdict]] = {}
@@ -137,7 +218,8 @@ def _one_each(found: Sequence[Told]) -> list[Told]:
     for machine, verdicts in by_machine.items():
         worst = max(verdict.level for verdict in verdicts)
         said = [verdict for verdict in verdicts if verdict.level != Level.OK] or verdicts
-        told.append((machine, Verdict(worst, "; ".join(verdict.detail for verdict in said), " ".join(filter(None, (v.fix for v in said))))))
+        told.append((machine, Verdict(worst, "; ".join(verdict.detail for verdict in said), " ".join(filter(None, (v.fix for v in said))),
+                                      tuple(command for verdict in said for command in verdict.commands))))
     return told
 
 
@@ -160,14 +242,14 @@ def _wanted(callee: Member, kind: Kind) -> set[int]:
     return {port for role, port in kind[1] if role in callee.roles}
 
 
-def _callers(callee: Member, kinds: Mapping[Kind, int], same_batch: bool) -> dict[int, int]:
+def _callers(callee: Member, kinds: Mapping[Kind, int], same_batch: bool) -> Counter[int]:
     """port -> how many of the others need it, of those in the same batch or of those in others."""
     own, found = _kind(callee), Counter[int]()
     for kind, number in kinds.items():
         if (kind[0] == own[0]) is same_batch:
             for port in _wanted(callee, kind):
                 found[port] += number - (kind == own)
-    return {port: number for port, number in found.items() if number}
+    return +found  # without those that nobody needs
 
 
 def _tried_at(callee: Member, stand_ins: t.Any, kind: Kind) -> int:

@@ -36,7 +36,14 @@ def test_calls_and_callers_are_the_same_edges():
     ([machine("x"), DB1], False),
 ])
 def test_whether_there_is_anything_to_try(machines, there):
-    assert Edges(machines, settings.profile().needs).any() is there
+    edges = Edges(machines, settings.profile().needs)
+    assert edges.any([each["machine"] for each in machines]) is there
+    assert edges.any([]) is False
+
+
+@pytest.mark.parametrize(("callers", "there"), [(["n"], True), (["cp"], False), (["m"], True), (["n", "cp"], True)])
+def test_whether_these_have_anything_to_try_at_others(callers, there):
+    assert Edges([N, CP, machine("m", "node")], settings.profile().needs).any(callers) is there
 
 
 def test_some_by_lot_and_all_that_are_needed():

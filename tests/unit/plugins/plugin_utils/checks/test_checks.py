@@ -25,7 +25,7 @@ SECTIONS_BETWEEN = {"names": "names", "identity": "identity", "alike": "libc", "
 def near(tried):
     """What a machine has of the others when it reached each of so many ports."""
     return {"edges": {"tried": tried, "open": tried, "not_open": [], "slowest": {"machine": "db1", "seconds": 0.001},
-                      "measured": ["db1", "db2", "db3"]},
+                      "measured": ["db1", "db2", "db3", "w1"]},
             "stand_ins": {"pid": 7, "open": [2379, 2380, 5432, 8008], "held": [], "not_opened": []}}
 
 

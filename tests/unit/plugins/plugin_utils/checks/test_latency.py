@@ -27,8 +27,33 @@ def test_limits_of_the_users(group):
     assert found == [("db1", warn("300.0 ms to w1 and back (250 ms is allowed)", latency.FIX))]
 
 
-@pytest.mark.parametrize("sections", [{}, {"edges": {"slowest": None}}])
-def test_nothing_was_tried(group, sections):
+def test_nothing_was_tried(group):
+    assert latency.compare(group({"db1": {}, "w1": {}})) == []
+
+
+CLOSED = {"machine": "w1", "address": "10.0.0.2", "outcome": "timeout"}
+
+
+@pytest.mark.parametrize(("sections", "verdict"), [
+    ({"edges": {"slowest": None}}, warn("could not be measured to db2, w1", latency.FIX_UNREAD)),
+    ({"stand_ins": {}}, warn("could not be measured to db2, w1", latency.FIX_UNREAD)),  # nobody of its own run to try
+    (slowest(0.001), warn("1.0 ms to w1 and back (10 ms is allowed); could not be measured to db2", latency.FIX_UNREAD)),
+    (slowest(0.02), warn("20.0 ms to w1 and back (10 ms is allowed); could not be measured to db2", f"{latency.FIX} {latency.FIX_UNREAD}")),
+    (slowest(0.2), fail("200.0 ms to w1 and back (10 ms is allowed); could not be measured to db2", f"{latency.FIX} {latency.FIX_UNREAD}")),
+    ({"edges": {"slowest": {"machine": "w1", "seconds": 0.001}, "measured": ["db2", "w1"]}},
+     ok("1.0 ms to w1 and back (10 ms is allowed)")),
+    ({"edges": {"slowest": {"machine": "db2", "seconds": 0.001}, "measured": ["db2"], "not_open": [{**CLOSED, "port": 2379}]}},
+     warn("1.0 ms to db2 and back (10 ms is allowed); could not be measured to w1", latency.FIX_UNREAD)),
+])
+def test_what_could_not_be_measured_is_no_pass(group, sections, verdict):
+    assert dict(latency.compare(group({"db1": sections, "db2": {}, "w1": {}, "n1": {"stand_ins": {}}})))["db1"] == verdict
+
+
+@pytest.mark.parametrize("sections", [
+    {"edges": {"slowest": None, "measured": [], "not_open": [{**CLOSED, "port": 2380}]}},
+    {"stand_ins": {}, "reach": {"tried": 1, "open": 0, "not_open": [{**CLOSED, "port": 22}]}},
+], ids=["role_ports", "network"])
+def test_of_what_is_not_reached_other_checks_tell(group, sections):
     assert latency.compare(group({"db1": sections, "w1": {}})) == []
 
 

@@ -128,3 +128,81 @@ def test_of_another_batch_is_said_to_be_untried():
     told = "2379, 2380, 5432, 8008 from {} of other batches or runs, read at another time"
     assert found == [(name, warn(f"could not be tried: {told.format(number)}", role_ports.FIX_UNTRIED))
                      for name, number in (("db1", 1), ("db2", 1), ("db3", 2))]
+
+
+def apart(name, role, outcomes, **more):
+    """A machine that is read by itself; outcomes are those of its calls, as (machine, port, outcome)."""
+    there = [{"port": port, "outcome": outcome, "machines": [to]} for to, port, outcome in outcomes if outcome in ("open", "refused")]
+    missed = [{"machine": to, "address": "10.0.0.9", "port": port, "outcome": outcome} for to, port, outcome in outcomes
+              if outcome not in ("open", "refused")]
+    edges = {"tried": len(outcomes), "open": sum(each["outcome"] == "open" for each in there), "not_open": missed, "elsewhere": there,
+             "asked": len(outcomes)}
+    return machine(name, role, edges, batch=name, **more)
+
+
+REFUSED = "{} from {} of other batches or runs: refused, since nothing listens there yet, or by a firewall"
+
+
+@pytest.mark.parametrize(("outcomes", "verdict"), [
+    (("open", "open"), ok("7443 can be reached from every machine that needs it (2)")),
+    (("refused", "open"), warn(f"could not be tried: {REFUSED.format(7443, 1)}", role_ports.FIX_UNTRIED)),
+    (("refused", "refused"), warn(f"could not be tried: {REFUSED.format(7443, 2)}", role_ports.FIX_UNTRIED)),
+    (("refused", None), warn(f"could not be tried: {REFUSED.format(7443, 1)}; 7443 from 1 of other batches or runs, read at another time",
+                             role_ports.FIX_UNTRIED)),
+    (("timeout", "open"), fail("is not reached on 7443 (from n1: no answer)",
+                               "Open 7443 on cp for n1 (firewall, security group, routes).")),
+    (("no_route", "no_route"), fail("lets nobody in on 7443 (tried from n1, n2: no route)",
+                                    "Open 7443 on cp for n1, n2 (firewall, security group, routes).")),
+    (("timeout", "refused"), fail(f"is not reached on 7443 (from n1: no answer); {REFUSED.format(7443, 1)}",
+                                  "Open 7443 on cp for n1 (firewall, security group, routes).")),
+])
+def test_ports_of_machines_that_are_read_at_another_time(outcomes, verdict):
+    nodes = [apart(f"n{number}", "node", [("cp", 7443, outcome)] if outcome else []) for number, outcome in enumerate(outcomes, 1)]
+    assert compare(apart("cp", "control_plane", []), *nodes) == [("cp", verdict)]
+
+
+def test_who_gets_through_in_its_own_batch_only():
+    """Beside callers of the callee's own batch, which reached its stand-ins."""
+    found = dict(compare(machine("db1", "database", batch="1"), machine("db2", "database", batch="1"),
+                         apart("w", "etcd_witness", [(name, port, "timeout" if name == "db1" else "open") for name in ("db1", "db2")
+                                                     for port in (2379, 2380)])))
+    assert found["db1"] == fail("is not reached on 2379, 2380 (from w: no answer)",
+                                "Open 2379, 2380 on db1 for w (firewall, security group, routes).")
+    assert found["db2"] == ok("2379, 2380, 5432, 8008 can be reached from every machine that needs them (2)")
+
+
+def test_one_that_gets_nowhere_at_any_time_is_told_once():
+    found = dict(compare(apart("cp", "control_plane", []), apart("db", "database", []), apart("n1", "node", [("cp", 7443, "open")]),
+                         apart("n2", "node", [("cp", 7443, "open")]),
+                         apart("both", "node", [(name, 7443, "timeout") for name in ("cp", "gone")])))
+    assert found["both"] == fail(
+        "reaches none of the ports that it needs: cp 7443 (no answer), gone 7443 (no answer)", role_ports.FIX_ALONE)
+    assert found["cp"].level == ok("").level
+
+
+def test_ways_to_machines_that_are_not_read_here_are_told_of_who_tried_them():
+    """As with --limit; what is refused tells nothing, and the report says who was not examined."""
+    lost = [("cp1", 7443, "timeout"), ("cp2", 7443, "refused"), ("cp3", 7443, "open")]
+    assert compare(apart("n1", "node", lost)) == [
+        ("n1", fail("does not reach cp1 on 7443 (no answer)", "Open these ports there for n1 (firewall, security group, routes)."))]
+
+
+def test_who_does_not_tell_all_that_the_controller_asked_of_it_does_not_pass():
+    silent = apart("n1", "node", [("cp", 7443, "open")])
+    silent.record["edges"]["asked"] = 2
+    found = dict(compare(silent, apart("cp", "control_plane", [])))
+    assert found["n1"] == fail(
+        "could not be read: of the 2 ports that it was to try it tells 1, 1 open and 0 not", role_ports.FIX_UNREAD)
+
+
+def test_nobody_is_believed_about_ports_that_it_does_not_need():
+    liars = [apart(f"db{number}", "database", [("cp", 7443, "open")]) for number in (1, 2)]
+    found = dict(compare(apart("cp", "control_plane", []), apart("n1", "node", []), *liars))
+    assert found["cp"] == warn("could not be tried: 7443 from 1 of other batches or runs, read at another time", role_ports.FIX_UNTRIED)
+
+
+def test_a_machine_that_was_read_again_is_no_machine_that_was_not_tried():
+    """n1 and n2 reached the stand-in that cp had when they were read."""
+    tried = {"tried": 1, "open": 1, "not_open": [], "elsewhere": [], "asked": 1}
+    found = compare(machine("n1", "node", tried, batch="1"), machine("n2", "node", tried, batch="1"), apart("cp", "control_plane", []))
+    assert found == [("cp", warn("could not be tried: 7443 from 2 of other batches or runs, read at another time", role_ports.FIX_UNTRIED))]
