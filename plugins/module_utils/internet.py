@@ -11,7 +11,7 @@ import ssl
 import threading
 import time
 from collections import namedtuple
-from http.client import HTTPConnection, HTTPSConnection
+from http.client import HTTPConnection, HTTPSConnection, InvalidURL
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import (
@@ -28,6 +28,7 @@ from urllib.request import (
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured, command, find, once, text_of
 
 DIRECT = "DIRECT"
+NO_ADDRESS = "its address, or the proxy's, can not be made out"
 # Words of apt's configuration that say how it reaches a mirror.
 OF_THE_WAY = re.compile("proxy|verify-|cainfo|capath|sslcert|crlfile", re.I)
 # What a proxy answers when it is the proxy that would not; from 500 on it could not.
@@ -75,12 +76,15 @@ class Try(threading.Thread):
 
     def run(self):
         begun = time.monotonic()
-        url = urlsplit(self.url)
-        # It is apt that will ask, and its own configuration comes before the environment.
-        proxy = apt_proxy(self.configuration().options, url.scheme, url.hostname)
-        if proxy is None and not proxy_bypass(url.hostname):
-            proxy = getproxies().get(url.scheme)
-        self.ask(None if proxy == DIRECT else proxy)
+        try:
+            url = urlsplit(self.url)
+            # It is apt that will ask, and its own configuration comes before the environment.
+            proxy = apt_proxy(self.configuration().options, url.scheme, url.hostname)
+            if proxy is None and not proxy_bypass(url.hostname):
+                proxy = getproxies().get(url.scheme)
+            self.ask(None if proxy == DIRECT else proxy)
+        except ValueError:  # of an address that is none; its words can hold what is secret
+            self.stage, self.reason = "http", NO_ADDRESS
         self.seconds = round(time.monotonic() - begun, 3)
 
     def ask(self, proxy):
@@ -141,12 +145,16 @@ class Try(threading.Thread):
             self.reason = "no answer within %g s" % self.limit_s
         elif isinstance(error, socket.gaierror):
             self.reason = "its name can not be resolved (%s)" % error.strerror
+        elif isinstance(error, InvalidURL):
+            self.reason = NO_ADDRESS
+        elif getattr(error, "strerror", None):  # the system's own words, in which a user's short name may well occur
+            self.reason = error.strerror
         else:
-            self.reason = str(getattr(error, "strerror", None) or error or type(error).__name__)
+            self.reason = str(error or type(error).__name__)
             if "Tunnel connection failed" in self.reason:  # http.client's words for a proxy that will not
                 self.stage = "http"
-        for secret in _secrets_of(proxy):
-            self.reason = self.reason.replace(secret, "***")
+            for secret in _secrets_of(proxy):
+                self.reason = self.reason.replace(secret, "***")
 
 
 def _host_of(answer):

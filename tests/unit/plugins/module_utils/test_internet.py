@@ -149,6 +149,20 @@ def test_no_secret_of_a_proxy_is_shown_however_it_fails(monkeypatch, secret):
     assert not [part for part in (*secret.replace("@", ":").replace("/", ":").split(":"), "t0ken") if len(part) > 2 and part in found]
 
 
+@pytest.mark.parametrize("url", ["http://127.0.0.1:s3cret/", "http://u:[s3cret]@127.0.0.1/", "http://u:p:s3cret@127.0.0.1:x/"])
+@pytest.mark.parametrize("proxy", ["", "http://127.0.0.1:s3cret", "http://u:[s3cret]@127.0.0.1:1"])
+def test_an_address_that_is_none_is_told_as_such_and_not_quoted(monkeypatch, capfd, url, proxy):
+    monkeypatch.setenv("http_proxy", proxy)
+    found = tried(url)
+    assert "s3cret" not in found["reason"] + "".join(capfd.readouterr())
+    assert found["ok"] is False
+
+
+def test_words_of_the_system_are_left_as_they_are(monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://re:us@127.0.0.1:1")
+    assert tried("http://mirror.invalid/")["reason"] == "Connection refused"
+
+
 def test_no_proxy_is_obeyed(server, monkeypatch):
     url, asked = server(200)
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
