@@ -3,8 +3,9 @@
 
 Of NVIDIA and AMD, by their class on the PCI bus. Where there is one and its driver does not answer (nvidia-smi, or what amdgpu shows in
 /sys), that is a warning, since the install may still bring it. None, fewer than the roles ask for, or less memory than roles and models
-need together is a failure. The memory of all GPUs counts together: whether one model can be spread over several is for it to know. Not
-looked at where no role and no model asks for one.
+need together is a failure. The memory of all GPUs counts together: whether one model can be spread over several is for it to know. One that
+does not tell its memory, as where it shares the machine's (NVIDIA GB10), is a warning where more is needed than the others have. Not looked
+at where no role and no model asks for one.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Mapping
 
-from ..model import Asked, Level, Need, Unmeasured, Verdict, asked_by_models, fail, ok, section, several, warn
+from ..model import Asked, Level, Need, Verdict, asked_by_models, fail, ok, section, several, warn
 
 ID = "gpu"
 WORST = Level.FAIL
 FIX_UNREAD = "See with lspci and nvidia-smi which GPUs there are."
 FOUND = {"answering": [{"name": str, "memory_mb": (int, type(None))}], "silent": [{"name": str, "reason": str}]}
 FIX_SILENT = "Install the driver and see that it answers (nvidia-smi; for AMD, lsmod | grep amdgpu), after a reboot if need be."
+FIX_UNTOLD = ("See in the maker's documents how much the models can have of it (one that shares the machine's memory tells no figure of its "
+              "own), and waive this if that is enough.")
 
 
 def is_asked_for(needs: t.Iterable[Need], serves: t.Iterable[Mapping[str, t.Any]]) -> bool:
@@ -49,7 +52,7 @@ def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict | None:
         told = several([f"{gpu['name']} ({gpu['reason']})" for gpu in silent], "; ", most=2)
         return warn(f"{detail}; the driver does not answer for {told}", FIX_SILENT)
     if None in sizes and len(answering) >= count:
-        raise Unmeasured(f"{detail}, but not all of them say how much memory they have")
+        return warn(f"{detail}, but not all of them say how much memory they have", FIX_UNTOLD)
     return fail(detail, _elsewhere(f"Give the machine {_gpus(count)}{of_memory}", names))
 
 
