@@ -13,7 +13,7 @@ import time
 
 # Where programs of the system lie, also when a login without a profile leaves them out of PATH.
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-OUTPUT_MOST = 64 * 2**20  # bytes that a program may print; a firewall can have rules of some MB
+OUTPUT_MOST = 16 * 2**20  # bytes that a program may print; a firewall can have rules of some MB
 
 
 class Unmeasured(Exception):
