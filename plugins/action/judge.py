@@ -71,7 +71,7 @@ class ActionModule(ActionBase):
         made = about(now, ansible_version, plan["profile"]["name"])
         if plan["records_dir"]:
             self._save(plan, records, made, elsewhere)
-        return {**as_result(report, made, waiting, plan["sampled"]), "play": plan["play"], "gone": gone}
+        return {**as_result(report, made, waiting, plan["sampled"], plan["fail_on"]), "play": plan["play"], "gone": gone}
 
     def _save(self, plan: dict[str, t.Any], records: list[dict[str, t.Any]], made: dict[str, t.Any], elsewhere: set[str]) -> None:
         """One file a run; with serial each batch puts what is read so far in its place."""
@@ -116,12 +116,12 @@ class ActionModule(ActionBase):
 
 
 def as_result(
-    report: dict[str, t.Any], made: dict[str, t.Any], waiting: list[dict[str, str]], sampled: t.Any,
+    report: dict[str, t.Any], made: dict[str, t.Any], waiting: list[dict[str, str]], sampled: t.Any, fail_on: str,
 ) -> dict[str, t.Any]:
     """A report as a task's result: in one of Ansible's, skipped has a meaning of its own."""
     whole = {key: value for key, value in report.items() if key != "skipped"}
     return {**whole, "left_out": report["skipped"], "about": made, "not_examined": waiting, "sampled": sampled,
-            "artifact": artifact(report), "changed": False, "_ansible_verbose_override": True}
+            "artifact": artifact(report, fail_on), "changed": False, "_ansible_verbose_override": True}
 
 
 def gone_before(task_vars: dict[str, t.Any], plan: dict[str, t.Any]) -> dict[str, str]:

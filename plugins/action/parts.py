@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime
+import fnmatch
 import json
 import os
 import typing as t
@@ -12,10 +13,12 @@ from pathlib import Path
 from ansible import __version__ as ansible_version
 from ansible.plugins.action import ActionBase
 from ansible_collections.llmgw.preflight.plugins.action.judge import as_result
-from ansible_collections.llmgw.preflight.plugins.plugin_utils import parts
+from ansible_collections.llmgw.preflight.plugins.plugin_utils import parts, settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.about import about, version
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import RecordsError, evaluate
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.settings import SettingsError
+
+EACH = parts.FILE.format("*")
+MOST_MB = 500  # of one file; a machine has some 10 kB
 
 
 class ActionModule(ActionBase):
@@ -25,31 +28,38 @@ class ActionModule(ActionBase):
 
     def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
         super().run(tmp, task_vars)
-        paths = self.validate_argument_spec(argument_spec={"paths": {"type": "list", "elements": "str", "required": True}})[1]["paths"]
+        arguments = self.validate_argument_spec(argument_spec={
+            "paths": {"type": "list", "elements": "str", "required": True},
+            "limits": {"type": "dict", "default": {}},
+            "waivers": {"type": "raw"},
+            "fail_on": {"type": "str", "choices": list(settings.FAIL_ON), "default": "fail"},
+        })[1]
         now = datetime.datetime.now().astimezone()
         try:
-            whole = parts.whole(read(files(paths)), version(), now)
-            settings = whole.settings
+            limits = settings.limits(arguments["limits"])
+            waivers = None if arguments["waivers"] is None else settings.waivers(arguments["waivers"])
+            whole = parts.whole(read(files(arguments["paths"])), version(), now, {name: limits[name] for name in arguments["limits"]},
+                                waivers)
+            asked = whole.settings
             report = evaluate(
-                whole.records, limits=settings["limits"], profile=settings["profile"], custom_checks=settings["custom_checks"],
-                skip=settings["left_out"], waived=settings["waivers"], today=now.date(), elsewhere=whole.elsewhere,
-                told=whole.findings)
-        except (parts.PartsError, RecordsError, SettingsError) as problem:
+                whole.records, limits=asked["limits"], profile=asked["profile"], custom_checks=asked["custom_checks"],
+                skip=asked["left_out"], waived=asked["waivers"], today=now.date(), elsewhere=whole.elsewhere, told=whole.findings)
+        except (parts.PartsError, RecordsError, settings.SettingsError) as problem:
             return {"failed": True, "changed": False, "msg": str(problem)}  # not raised: see refused in plan.py
-        return as_result(report, about(now, ansible_version, settings["profile"].get("name")), [], whole.sampled)
+        made = about(now, ansible_version, asked["profile"].get("name"))
+        return as_result(report, made, [], whole.sampled, arguments["fail_on"])
 
 
 def files(paths: t.Iterable[str]) -> list[Path]:
     """These files, and those of preflight_records_dir in these folders. Raises PartsError."""
     found: list[Path] = []
-    for given in paths:
-        path = Path(os.path.expanduser(given))
+    for path in (Path(os.path.expanduser(given)) for given in paths if given):
         try:
-            there = sorted(path.glob(parts.FILE.format("*"))) if path.is_dir() else [path] if path.is_file() else []
+            there = sorted(path / name for name in os.listdir(path) if fnmatch.fnmatch(name, EACH)) if os.path.isdir(path) else [path]
+            if not there or not path.exists():
+                raise parts.PartsError(f"{path}: there is no such file, or no {EACH} in it.")
         except OSError as problem:
             raise parts.PartsError(f"{path}: it can not be read: {problem.strerror}.") from problem
-        if not there:
-            raise parts.PartsError(f"{path}: there is no such file, or no {parts.FILE.format('*')} in it.")
         found += there
     return found
 
@@ -59,7 +69,12 @@ def read(paths: t.Iterable[Path]) -> dict[str, t.Any]:
     found, problems = {}, []
     for path in paths:
         try:
-            found[str(path)] = json.loads(path.read_text(encoding="utf-8"))
+            if path.exists() and not path.is_file():
+                problems.append(f"{path}: it is no file.")
+            elif path.stat().st_size > MOST_MB * 2**20:
+                problems.append(f"{path}: it is of more than {MOST_MB} MB, which no run saves.")
+            else:
+                found[str(path)] = json.loads(path.read_text(encoding="utf-8"))
         except OSError as problem:
             problems.append(f"{path}: it can not be read: {problem.strerror}.")
         except (ValueError, RecursionError):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 import math
 import random
 import re
@@ -139,6 +140,7 @@ class ActionModule(ActionBase):
         self._subset = arguments["gather_subset"]
         self._record: dict[str, t.Any] = {
             "machine": name,
+            "at": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),  # by the controller's clock, see plugin_utils/parts.py
             "address": str(me["address"]),
             "roles": list(me["roles"]),
             "local": self._local,

@@ -7,6 +7,7 @@ short_description: Judge together what several runs have read
 description:
   - Takes the files that runs of the preflight have saved in O(llmgw.preflight.preflight#role:main:preflight_records_dir), and judges
     all their machines as one run over all would.
+  - All else that settles what is asked of the machines is as it was when they were read.
   - A machine that any of them knows of, and none has read, has a failure of the check C(login). Records that are too old, from another
     version, or there more than once have a finding of the check C(parts).
   - Fails when a file can not be read, is damaged, or was read with other settings than the others.
@@ -18,6 +19,21 @@ options:
     type: list
     elements: str
     required: true
+  limits:
+    description:
+      - Put over the limits with which the parts were read, as O(llmgw.preflight.preflight#role:main:preflight_limits). Deadlines change
+        nothing any more.
+    type: dict
+    default: {}
+  waivers:
+    description: As O(llmgw.preflight.preflight#role:main:preflight_waivers). They stand in for those of the parts, which hold without them.
+    type: list
+    elements: dict
+  fail_on:
+    description: The least level that stops the play; the artifact tells what does.
+    type: str
+    choices: [fail, warn, never]
+    default: fail
 extends_documentation_fragment:
   - llmgw.preflight.attributes
 seealso:

@@ -11,9 +11,11 @@ TEXT_MOST = 200  # characters of a detail or a fix
 KEYS = ("machine", "check", "level", "detail", "fix", "waived")
 
 
-def artifact(report: Mapping[str, t.Any]) -> dict[str, t.Any]:
-    """worst, counts, waived, machines (their number), findings (what fails or is waived, worst first, cut), more (the number left out)."""
-    told = sorted((finding for finding in report["findings"] if finding["level"] == "fail" or finding.get("waived")),
+def artifact(report: Mapping[str, t.Any], fail_on: str = "fail") -> dict[str, t.Any]:
+    """worst, counts, waived, machines (their number), findings (what stops the play or is waived, worst first, cut), more (the number left
+    out). What fails is told also where nothing stops the play."""
+    levels = ("fail", "warn") if fail_on == "warn" else ("fail",)
+    told = sorted((finding for finding in report["findings"] if finding["level"] in levels or finding.get("waived")),
                   key=lambda finding: (bool(finding.get("waived")), finding["level"] != "fail"))
     return {
         **{key: report[key] for key in ("schema_version", "worst", "counts", "waived")},

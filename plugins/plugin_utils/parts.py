@@ -33,7 +33,7 @@ SHAPE = {
 AHEAD_S = 300  # of the clock here, that a part may be; clocks are not exact
 
 NOT_READ = "no part holds a record of it; its name must be the same in all runs"
-FIX_STALE = "Run the preflight on it again, or raise preflight_limits.stale_s."
+FIX_STALE = "Run the preflight on it again, or let the judge have a greater preflight_limits.stale_s."
 FIX_AHEAD = "Set the clock of the controller right that read it, or of this one, and run the preflight on it again."
 FIX_TWICE = "Take the older file away if it is no longer needed."
 FIX_VERSION = "Run the preflight on these machines again with one version."
@@ -59,16 +59,20 @@ class Whole(t.NamedTuple):
 def part_of(
     plan: Mapping[str, t.Any], records: Sequence[Mapping[str, t.Any]], about: Mapping[str, t.Any], elsewhere: t.Iterable[str],
 ) -> dict[str, t.Any]:
-    """What is saved of one run. What is elsewhere only waivers ask for."""
+    """What is saved of one run. For what is elsewhere only waivers ask."""
     return {
         "kind": KIND, "schema_version": SCHEMA_VERSION, "about": dict(about), "sampled": plan["sampled"],
         "settings": {name: plan[name] for name in SETTINGS}, "machines": list(plan["machines"]), "records": list(records),
-        "elsewhere": sorted(elsewhere) if plan["waivers"] else [],
+        "elsewhere": sorted(elsewhere),
     }
 
 
-def whole(parts: Mapping[str, t.Any], version: str, now: datetime.datetime) -> Whole:
-    """All parts, by the names of their files, as one. Raises PartsError."""
+def whole(parts: Mapping[str, t.Any], version: str, now: datetime.datetime, limits: Mapping[str, float] | None = None,
+          waivers: Sequence[t.Any] | None = None) -> Whole:
+    """All parts, by the names of their files, as one; ``limits`` are put over those of the parts, and ``waivers`` stand in for theirs.
+
+    Raises PartsError.
+    """
     if not parts:
         raise PartsError("There is no part to judge, so there is nothing to call good: let preflight_records name files or folders.")
     problems = [f"{name}: {wrong}" for name, part in parts.items() if (wrong := _wrong(part))]
@@ -82,13 +86,16 @@ def whole(parts: Mapping[str, t.Any], version: str, now: datetime.datetime) -> W
                             "must be the same; read these machines again.")
     if problems:
         raise PartsError("\n".join(problems))
-    settings = parts[first]["settings"]
-    by_time = sorted(parts, key=lambda name: (_time(parts[name]), name))
+    settings = {**parts[first]["settings"], **({} if waivers is None else {"waivers": waivers})}
+    settings["limits"] = {**settings["limits"], **(limits or {})}
+    by_time = sorted(parts, key=lambda name: (_saved(parts[name]), name))
     read_in: dict[str, dict[str, dict[str, t.Any]]] = {}  # machine -> the names of the parts that hold it, the oldest first -> record
-    for name in by_time:
-        for record in parts[name]["records"]:
-            # Clocks of controllers that can not be told apart must not be taken for one.
-            read_in.setdefault(record["machine"], {})[name] = {**record, "controller": str(record.get("controller") or name)}
+    for read, name, number in sorted((_read(record, part), name, number)
+                                     for name, part in parts.items() for number, record in enumerate(part["records"])):
+        record = parts[name]["records"][number]
+        # Clocks of controllers that can not be told apart must not be taken for one.
+        read_in.setdefault(record["machine"], {})[name] = {
+            **record, "controller": str(record.get("controller") or name), "at": read.isoformat(timespec="seconds")}
     order = _in_order([[machine["machine"] for machine in parts[name]["machines"] if (machine.get("why") == "peer") is peers]
                        for name in by_time for peers in (False, True)])
     told_by = {name: {machine["machine"]: machine for machine in parts[name]["machines"]} for name in by_time}
@@ -144,11 +151,11 @@ def _wrong(part: t.Any) -> str | None:
         section({"part": part}, "part", SHAPE)
         if part.get("sampled") is not None:
             section(part, "sampled", {"others": int, "seed": str})
-        _time(part)
     except Unmeasured as problem:
         return f"it is damaged: {problem}."
-    except ValueError:
-        return "it is damaged: about.at is no time with a zone."
+    for where, holders in (("about.at", [part["about"]]), ("at of a record", [record for record in part["records"] if "at" in record])):
+        if any(_time(holder["at"]) is None for holder in holders):
+            return f"it is damaged: {where} is no time with a zone."
     machines, records = ([each["machine"] for each in part[of]] for of in ("machines", "records"))
     if not all(machines):
         return "it is damaged: a machine has no name."
@@ -162,12 +169,22 @@ def _wrong(part: t.Any) -> str | None:
     return None
 
 
-def _time(part: Part) -> datetime.datetime:
-    """When a part was read. Raises ValueError."""
-    found = datetime.datetime.fromisoformat(part["about"]["at"])
-    if found.tzinfo is None:
-        raise ValueError(part["about"]["at"])
-    return found
+def _time(text: t.Any) -> datetime.datetime | None:
+    try:
+        found = datetime.datetime.fromisoformat(text)
+    except (TypeError, ValueError):
+        return None
+    return found if found.tzinfo else None
+
+
+def _saved(part: Part) -> datetime.datetime:
+    return t.cast(datetime.datetime, _time(part["about"]["at"]))
+
+
+def _read(record: Mapping[str, t.Any], part: Part) -> datetime.datetime:
+    """When this machine was, by the clock of its controller: with serial long before the part was saved. A machine that had left the
+    play has no time of its own."""
+    return _time(record.get("at")) or _saved(part)
 
 
 def _about(
@@ -175,7 +192,7 @@ def _about(
 ) -> list[Finding]:
     """What is to be said of where one machine's record is from; of the parts that hold one, the oldest first, the last is taken."""
     *older, taken = read_in
-    read, by = _time(parts[taken]), parts[taken]["about"]["version"]
+    read, by = _read(read_in[taken], parts[taken]), parts[taken]["about"]["version"]
     at, age_s = read.isoformat(timespec="seconds"), (now - read).total_seconds()
     told = []
     if age_s > stale_s:

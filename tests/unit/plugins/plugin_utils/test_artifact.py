@@ -23,6 +23,12 @@ def test_it_holds_what_fails_and_what_is_waived_worst_first():
                      "findings": [finding(), finding(waived=waived), finding("warn", waived=waived)], "more": 0}
 
 
+def test_what_stops_the_play_is_told_whatever_its_level():
+    given = report(finding("warn"), finding("ok"), finding())
+    assert [each["level"] for each in artifact(given, "warn")["findings"]] == ["fail", "warn"]
+    assert [each["level"] for each in artifact(given, "never")["findings"]] == ["fail"]
+
+
 def test_of_a_real_report(record):
     made = evaluate([record(cpus=1)], waived=[{"check": "cpus", "machine": "db1", "reason": "soon", "until": None}])
     (found,) = artifact(made)["findings"]

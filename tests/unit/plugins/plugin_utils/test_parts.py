@@ -6,6 +6,7 @@ import copy
 import datetime
 import itertools
 import json
+import os
 import random
 
 import pytest
@@ -55,7 +56,8 @@ def part(read):
         examined = examined.split()
         machines = ([seen(name, None if name in examined else why) for name in known] if why == "limit" else
                     [*map(seen, examined), *(seen(name, why) for name in known if name not in examined)])
-        plan = {"profile": settings.profile().as_dict(), "limits": settings.limits(None), "custom_checks": [], "left_out": ["role_ports"],
+        plan = {"profile": settings.profile().as_dict(), "limits": settings.limits(None), "custom_checks": [],
+                "left_out": ["role_ports", "latency"],
                 "waivers": [], "sampled": None, "machines": machines, **changed}
         records = read(*examined, batch=batch or f"run of {examined}", tried=len(known) - 1)
         made = parts.part_of(plan, records, {"at": at.isoformat(), "version": version}, elsewhere)
@@ -64,8 +66,8 @@ def part(read):
     return make
 
 
-def whole(*given, version=VERSION, now=NOW, **named):
-    return parts.whole({**{f"{number}.json": part for number, part in enumerate(given, 1)}, **named}, version, now)
+def whole(*given, version=VERSION, now=NOW, limits=None, waivers=None, **named):
+    return parts.whole({**{f"{number}.json": part for number, part in enumerate(given, 1)}, **named}, version, now, limits, waivers)
 
 
 def judged(found):
@@ -185,7 +187,9 @@ def test_a_waiver_of_a_machine_that_the_runs_are_not_about_waits_without_a_word(
     given = (part("cp1 db1 db2", waivers=waivers, elsewhere=["web1"]), part("n1 n2 n3 w1", waivers=waivers, elsewhere=["cp1"]))
     report = judged(whole(*given))
     assert [waiver["state"] for waiver in report["waivers"]] == ["waiting", "unmatched"]
-    assert part("n1", elsewhere=["web1"])["elsewhere"] == []
+    waivers[0]["machine"] = ["nowhere"]
+    told_later = judged(whole(*(part(names, elsewhere=["web1"]) for names in ("cp1 db1 db2", "n1 n2 n3 w1")), waivers=waivers))
+    assert [waiver["state"] for waiver in told_later["waivers"]] == ["unmatched", "unmatched"]
 
 
 def test_clocks_read_from_two_controllers_are_not_called_alike(part):
@@ -226,6 +230,43 @@ def test_the_limit_is_the_one_that_was_given(part):
     limits = settings.limits({"stale_s": 60})
     given = [part("cp1 db1 db2", limits=limits, at=NOW - datetime.timedelta(seconds=61)), part("n1 n2 n3 w1", limits=limits)]
     assert {machine for machine, level, detail in told(whole(*given))} == {"cp1", "db1", "db2"}
+
+
+def test_the_limit_that_the_judge_is_given_counts(part):
+    old = [part(names, at=NOW - datetime.timedelta(days=3)) for names in ("cp1 db1 db2", "n1 n2 n3 w1")]
+    assert {machine for machine, level, detail in told(whole(*old))} == set(NAMES)
+    found = whole(*old, limits={"stale_s": 4 * 86400})
+    assert told(found) == []
+    assert found.settings["limits"] == settings.limits({"stale_s": 4 * 86400})
+
+
+def test_waivers_that_the_judge_is_given_stand_in_for_those_of_the_parts(part):
+    waivers = [{"check": "cpus", "machine": ["n1"], "reason": "x", "until": None}]
+    given = [part(" ".join(NAMES), waivers=waivers)]
+    given[0]["records"][3]["cpus"] = 1
+    assert judged(whole(*given))["waived"] == 1
+    assert judged(whole(*given, waivers=[]))["waived"] == 0
+    given[0]["settings"]["waivers"] = []
+    assert judged(whole(*given, waivers=waivers))["waived"] == 1
+
+
+def test_how_old_is_told_of_each_machine_and_not_of_its_file(part):
+    """As with serial, where what was read of the first batch is saved once more with the last."""
+    given = part(" ".join(NAMES))
+    given["records"][1]["at"] = (NOW - datetime.timedelta(days=2)).isoformat()
+    given["records"][2]["at"] = (NOW - datetime.timedelta(hours=2)).isoformat()
+    ((machine, level, detail),) = told(whole(given))
+    assert (machine, level) == ("db1", Level.FAIL)
+    assert detail == "was read 172,800 s ago (2026-11-28T12:00:00+00:00; 86400 s is allowed)"
+
+
+def test_the_newest_record_is_taken_and_not_that_of_the_newest_file(part):
+    serial, between = part(" ".join(NAMES), batch="a"), part("n1", at=NOW - datetime.timedelta(hours=1), batch="b")
+    serial["records"][3].update(at=(NOW - datetime.timedelta(hours=2)).isoformat(), cpus=1)
+    found = whole(serial, between)
+    assert told(found) == [
+        ("n1", Level.WARN, "was read more than once: 2.json, of 2026-11-30T11:00:00+00:00, is taken, and not 1.json")]
+    assert [record["cpus"] for record in found.records if record["machine"] == "n1"] == [4]
 
 
 def test_times_of_other_zones_are_the_same_times(part):
@@ -294,7 +335,7 @@ def refused(*given, **named):
 
 
 @pytest.mark.parametrize(("setting", "value"), [
-    ("limits", settings.limits({"clock_warn_s": 2})), ("left_out", ["role_ports", "disk"]),
+    ("limits", settings.limits({"clock_warn_s": 2})), ("left_out", ["role_ports", "latency", "disk"]),
     ("waivers", [{"check": "disk", "machine": ["*"], "reason": "x", "until": None}]),
     ("custom_checks", [{"check": "mine"}]), ("profile", {"name": "other"}),
 ])
@@ -318,6 +359,7 @@ def test_nothing_is_not_called_good(part):
 DAMAGED = {
     "about.at is no time with a zone": lambda part: part["about"].update(at="2026-11-30T12:00:00"),
     "about.at is no time": lambda part: part["about"].update(at="yesterday"),
+    "at of a record is no time": lambda part: part["records"][1].update(at=5),
     "more than once of 'n1'": lambda part: part["records"].append(part["records"][0]),
     "more than once of 'w1'": lambda part: part["machines"].append(part["machines"][-1]),
     "does not know of ('x\\x1b[2J')": lambda part: part["records"].append({"machine": "x\x1b[2J", "roles": []}),
@@ -385,6 +427,30 @@ def test_folders_and_files_are_read_and_nothing_else_in_them(tmp_path, part):
     found = action.files([str(tmp_path), str(tmp_path / "preflight.json")])
     assert [path.name for path in found] == ["preflight-records-1.json", "preflight-records-2.json", "preflight.json"]
     assert list(action.read(found)) == [str(path) for path in found]
+    assert action.files(["", str(tmp_path)]) == action.files([str(tmp_path)])  # and not those of the folder where it was started
+
+
+def test_what_is_no_file_is_told_of_each(tmp_path, monkeypatch):
+    made = [tmp_path / f"preflight-records-{name}.json" for name in ("folder", "huge", "loop", "pipe")]
+    made[0].mkdir()
+    made[1].write_text("{}" * 2**20)
+    made[2].symlink_to(made[2])
+    os.mkfifo(made[3])
+    monkeypatch.setattr(action, "MOST_MB", 1)
+    with pytest.raises(parts.PartsError) as problem:
+        action.read(action.files([str(tmp_path)]))
+    assert str(problem.value).splitlines() == [
+        f"{made[0]}: it is no file.", f"{made[1]}: it is of more than 1 MB, which no run saves.",
+        f"{made[2]}: it can not be read: Too many levels of symbolic links.", f"{made[3]}: it is no file."]
+
+
+def test_a_folder_that_can_not_be_read_is_not_called_empty(tmp_path, monkeypatch):
+    def refuse(path):
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr(os, "listdir", refuse)
+    with pytest.raises(parts.PartsError, match=r"it can not be read: Permission denied\."):
+        action.files([str(tmp_path)])
 
 
 @pytest.mark.parametrize("made", ["nothing", "an empty folder", "a name that is too long"])
