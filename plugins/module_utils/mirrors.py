@@ -17,6 +17,7 @@ MOST_OF_A_HOST = 8  # requests: enough to tell, and no burden to a mirror
 MOST = 32
 AUTH = ("/etc/apt/auth.conf", "/etc/apt/auth.conf.d/*")  # names and passwords, which root alone may read
 TRUST = re.compile("^acquire::https::(.*::)?(verify|ca|ssl|crl)")
+CERTIFICATE = re.compile("^acquire::https::(.*::)?sslcert")  # which apt shows; without it a server may answer with an error
 NO_HEAD = (405, 501)  # who does not know this kind of question answers all the same
 
 
@@ -25,7 +26,7 @@ def mirrors(asked, limit_s, configuration):
     sources, problems, unread = asked()
     if not sources and problems + unread:
         raise Unmeasured("apt can not make out its sources: %s" % problems[0] if problems else "this user can not read %s" % unread[0])
-    with_login = bool([path for pattern in AUTH for path in glob.glob(pattern)])
+    with_login = any(glob.glob(pattern) or _is_closed(os.path.dirname(pattern)) for pattern in AUTH)
     rows, all_tries, of_host = [], [], Counter()
     for source in sources:
         urls, known = way_to(source.address)
@@ -47,6 +48,10 @@ def mirrors(asked, limit_s, configuration):
         result = next((result for result in results if result["ok"]), results[0] if results else known)
         found.append(dict({"source": name}, **{key: result[key] for key in ("ok", "via", "stage", "reason", "seconds")}))
     return found
+
+
+def _is_closed(folder):
+    return os.path.isdir(folder) and not os.access(folder, os.R_OK | os.X_OK)
 
 
 def way_to(address):
@@ -99,7 +104,8 @@ class Mirror(Try):
             why = "this user can not read how apt goes there (%s)" % unread[0]
             self.own_ways = dict.fromkeys(("dns", "connect", "tls", "http"), why)
         elif any(TRUST.match(option) for option in options):
-            self.own_ways = {"tls": "apt has settings of its own for TLS, with which it is not tried"}
+            stages = ("tls", "http") if any(CERTIFICATE.match(option) for option in options) else ("tls",)
+            self.own_ways = dict.fromkeys(stages, "apt has settings of its own for TLS, with which it is not tried")
         url = urlsplit(self.url)
         by_host = [option for option in options if re.match("acquire::https?::proxy::%s$" % re.escape(url.hostname or ""), option)]
         if not by_host and any(re.match("acquire::https?::proxy-?auto-?detect$", option) for option in options):

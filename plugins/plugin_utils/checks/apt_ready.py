@@ -10,10 +10,10 @@ an install waits for it, or fails); a reboot that is pending; cloud-init that ha
 lists that are older than LISTS_DAYS (a mirror keeps no version that a newer one has taken the place of, so what an old list names is
 gone); a needed package that is there in an older version and on hold, which stays so.
 
-While dpkg is at work, states that it passes through are none to judge. A machine without any package lists is as a new image is, and an
-install begins with apt-get update: only what the roles need can not be told of then, nor where a source was added since. Names of needed
-packages are those that the install takes from the machine's own sources; what it takes from a repository that it adds is not asked for.
-Left out where apt-get is not there, which the check packages tells.
+While dpkg or an unattended upgrade is at work, states that it passes through are none to judge. A machine without any package lists is as a
+new image is, and an install begins with apt-get update: only what the roles need can not be told of then, nor where a source was added
+since. Names of needed packages are those that the install takes from the machine's own sources; what it takes from a repository that it
+adds is not asked for. Left out where apt-get is not there, which the check packages tells.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ ID = "apt_ready"
 WORST = Level.FAIL
 FIX_UNREAD = "Run apt-get check there as root and see what it says."
 
-FIX_SOURCES = "Mend the file that is named (man sources.list has the forms); apt-get update tells whether it can be read."
+FIX_SOURCES = ("Mend the file that is named (man sources.list has the forms), or install what has the method that is not found "
+               "(apt-transport-tor has tor+http); apt-get update tells whether it can be read.")
 FIX_UNREADABLE = "Let this user read it, or run apt-get update there as root and see what it says."
 FIX_LISTS = "Run apt-get update there."
 FIX_DPKG = "Run dpkg --configure -a and then apt-get --fix-broken install there; dpkg --audit tells what is still amiss."
@@ -51,7 +52,7 @@ FIX_CLOUD_INIT = ("Wait for it (cloud-init status --wait), since it may install 
 
 LISTS_DAYS = 30
 DAY_S = 24 * 3600
-OF_DPKG = "/var/lib/dpkg/"
+OF_DPKG = ("/var/lib/dpkg/", "/run/unattended-upgrades.lock")  # held while states of packages change
 HALF = ("half-installed", "half-configured", "reinstreq")
 
 LOCKS = [{"path": str, "pid": int, "process": (str, type(None))}]

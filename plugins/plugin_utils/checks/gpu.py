@@ -20,8 +20,8 @@ WORST = Level.FAIL
 FIX_UNREAD = "See with lspci and nvidia-smi which GPUs there are."
 FOUND = {"answering": [{"name": str, "memory_mb": (int, type(None))}], "silent": [{"name": str, "reason": str}]}
 FIX_SILENT = "Install the driver and see that it answers (nvidia-smi; for AMD, lsmod | grep amdgpu), after a reboot if need be."
-FIX_UNTOLD = ("See in the maker's documents how much the models can have of it (one that shares the machine's memory tells no figure of its "
-              "own), and waive this if that is enough.")
+FIX_UNTOLD = ("See in the maker's documents how much the models can have of it (one that shares the machine's memory tells no figure of "
+              "its own), and waive this if that is enough.")
 
 
 def is_asked_for(needs: t.Iterable[Need], serves: t.Iterable[Mapping[str, t.Any]]) -> bool:

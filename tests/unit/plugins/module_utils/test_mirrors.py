@@ -121,6 +121,18 @@ def test_one_that_asks_for_a_login_that_apt_has(server, monkeypatch, tmp_path, s
     (tmp_path / "own.conf").touch()
     monkeypatch.setattr(mirrors, "AUTH", (f"{tmp_path}/*.conf",))
     assert read(url + IN_RELEASE)[0]["ok"] is True
+    monkeypatch.setattr(mirrors, "AUTH", (f"{tmp_path}/closed/*",))
+    (tmp_path / "closed").mkdir()
+    assert read(url + IN_RELEASE)[0]["ok"] is False
+    monkeypatch.setattr(mirrors.os, "access", lambda path, how: path != f"{tmp_path}/closed")
+    assert read(url + IN_RELEASE)[0]["ok"] is True
+
+
+@pytest.mark.parametrize(("option", "ok"), [("acquire::https::sslcert", None), ("acquire::https::own.invalid::sslcert", None),
+                                            ("acquire::https::cainfo", False)])
+def test_one_that_asks_for_a_certificate_that_apt_has(server, option, ok):
+    url, _asked = server(otherwise=400)
+    assert read(url + IN_RELEASE, options={option: "/etc/own.pem"})[0]["ok"] is ok
 
 
 def test_how_far_it_got(server):

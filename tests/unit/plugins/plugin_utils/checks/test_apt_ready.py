@@ -52,6 +52,8 @@ BROKEN = states(("openssl", "half-configured"), ("libc6", "half-configured"), ("
     # While dpkg is at work it passes through all of these.
     ({**having("dpkg", unfinished=BROKEN, interrupted=True), "package_locks": [lock("/var/lib/dpkg/lock-frontend", "apt")]},
      warn("/var/lib/dpkg/lock-frontend is held by apt (process 812)", apt_ready.FIX_LOCKED)),
+    ({**having("dpkg", unfinished=BROKEN, interrupted=True), "package_locks": [lock("/run/unattended-upgrades.lock")]},
+     warn("/run/unattended-upgrades.lock is held by unattended-upgr (process 812)", apt_ready.FIX_LOCKED)),
     ({**having("dpkg", interrupted=True), "package_locks": [lock("/var/lib/apt/lists/lock", "apt")]},
      fail("dpkg was interrupted, and has not taken in what it did; /var/lib/apt/lists/lock is held by apt (process 812)",
           f"{apt_ready.FIX_DPKG} {apt_ready.FIX_LOCKED}", *DPKG)),
