@@ -90,7 +90,6 @@ class ActionModule(ActionBase):
                                         "written as preflight_report_dir. The report itself is above.") from problem
             display.display(f"Report written to {path}")
 
-
     def _write_scripts(self, report: dict[str, t.Any], folder: Path) -> None:
         """What lies there for a machine of an earlier report is replaced, or taken away where this one has no command for it."""
         written = 0

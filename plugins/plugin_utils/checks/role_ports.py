@@ -204,8 +204,8 @@ def _rules(callee: Member, blocked: Mapping[int, Mapping[str, str]], members: Ma
 def _address(member: Member) -> str:
     """By which the others reach it, which must be one of its own, so that it calls them from there too. Raises Unmeasured or ValueError."""
     address = section(member.record, "address", str)
-    if address not in section(member.record, "identity", {"addresses": [str]})["addresses"]:
-        raise Unmeasured("there is something in between")
+    if address not in section(member.record, "identity", {"addresses": [str]})["addresses"] or "%" in address:
+        raise Unmeasured("something in between, or of one link only, which ufw does not know")
     return shlex.quote(str(ipaddress.ip_address(address)))
 
 
