@@ -19,6 +19,7 @@ NO_LISTS = ("lock", "partial", "auxfiles")
 DENIED = "(13: Permission denied)"
 LAST_WORD = "The list of sources could not be read."  # of apt, after what is wrong with it
 MOST = 20  # problems, and files
+WORDS = 500  # characters of a problem
 
 
 class Source(object):
@@ -42,10 +43,12 @@ def ask_apt(limit_s):
         raise Unmeasured("apt-get is not there")
     status, out, err = command([path, "update", "--print-uris"], limit_s)
     problems, unread = [], []
-    for kind, said in re.findall(r"^([EW]): (.*)", err, re.M):
+    for kind, said in re.findall(r"^([EW]): (.{,%d})" % WORDS, err, re.M):
         if DENIED in said:  # which a file with a proxy's password is to be, and it names no sources
             unread += [path for path in re.findall(r"/\S+", said)[:1] if "/apt.conf" not in path]
         elif kind == "E":
+            if len(said) == WORDS:
+                said = said.rpartition(" ")[0] + " .."  # half an address could end before the @ that shows a password
             problems.append(re.sub(r"://\S*@", "://", said))
     if status and not problems:
         raise Unmeasured("apt-get update --print-uris ends with exit status %d" % status)

@@ -9,13 +9,14 @@ STATUS = "/var/lib/dpkg/status"
 UPDATES = "/var/lib/dpkg/updates"  # changes of it that a dpkg that was interrupted has left; apt refuses to work then
 WHOLE = ("installed", "config-files", "not-installed", "triggers-awaited", "triggers-pending")
 MOST = 50  # packages
+STATUS_MOST = 64 * 2**20  # bytes: some 40,000 packages
 
 
 def dpkg():
     """interrupted; unfinished: the packages that are in no state to stay in, with that state; held: the names of those on hold."""
     try:
         with open(STATUS, "rb") as file:
-            parts = (b"\n" + file.read()).split(b"\nStatus: ")
+            parts = (b"\n" + file.read(STATUS_MOST)).split(b"\nStatus: ")
         left = any(name.isdigit() for name in os.listdir(UPDATES)) if os.path.isdir(UPDATES) else False
     except OSError as error:
         raise Unmeasured("%s: %s" % (error.filename, error.strerror)) from error

@@ -65,6 +65,7 @@ class Try(threading.Thread):
         self.configuration = configuration  # a function that gives apt's
         self.via = "direct"
         self.stage = "dns"
+        self.addresses = ()
         self.ok = False
         self.reason = None
         self.seconds = None
@@ -92,7 +93,7 @@ class Try(threading.Thread):
         target = urlsplit(proxy if proxy and "//" in proxy else "//" + proxy if proxy else self.url)
         try:
             self.stage = "dns"
-            socket.getaddrinfo(target.hostname, None, 0, socket.SOCK_STREAM)
+            self.addresses = socket.getaddrinfo(target.hostname, None, 0, socket.SOCK_STREAM)
             self.stage = "connect"
             opener = build_opener(ProxyHandler({urlsplit(self.url).scheme: proxy} if proxy else {}), _NoRedirect,
                                   _Http(self), _Https(self))
@@ -169,7 +170,8 @@ def _telling(kind, attempt):
     """A connection class that tells the attempt when it is connected, which urllib does not."""
     def make(host, **options):
         connection = kind(host, **options)
-        connection._create_connection = connect_to_any  # its own waits for each address as long as there is time
+        # Its own would look up the name again, and wait for each address as long as there is time.
+        connection._create_connection = lambda place, limit_s, source=None: connect_to_any(attempt.addresses, place[1], limit_s)
         connect = connection.connect
 
         def connect_and_tell():
@@ -182,16 +184,15 @@ def _telling(kind, attempt):
     return make
 
 
-def connect_to_any(place, limit_s, source=None):
+def connect_to_any(addresses, port, limit_s):
     """A connection to the first address of a host that takes one. As apt does: also where one of them, mostly IPv6, never answers."""
-    end, problem = time.monotonic() + limit_s, None
-    addresses = socket.getaddrinfo(place[0], place[1], 0, socket.SOCK_STREAM)
+    end, problem, addresses = time.monotonic() + limit_s, None, list(addresses)
     with selectors.DefaultSelector() as waiting:
         try:
             while addresses or waiting.get_map():
                 if addresses:
                     try:
-                        _begin(waiting, addresses.pop(0))
+                        _begin(waiting, addresses.pop(0), port)
                     except OSError as error:
                         problem = error
                         continue
@@ -213,11 +214,11 @@ def connect_to_any(place, limit_s, source=None):
     raise problem or OSError("it has no address")
 
 
-def _begin(waiting, address):
+def _begin(waiting, address, port):
     family, kind, protocol, _name, where = address
     connection = socket.socket(family, kind, protocol)
     connection.setblocking(False)
-    number = connection.connect_ex(where)
+    number = connection.connect_ex((where[0], port) + where[2:])
     if number not in (0, errno.EINPROGRESS):
         connection.close()
         raise OSError(number, os.strerror(number))

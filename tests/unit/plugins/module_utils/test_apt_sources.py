@@ -56,6 +56,13 @@ def test_what_apt_can_not_make_out(apt):
     assert apt_sources.ask_apt(5)[1] == ["The list of sources could not be read."]
 
 
+def test_a_problem_without_end_is_cut(apt):
+    apt(100, "", "E: " + "://" * 10**6)  # which would take minutes to be looked through
+    assert apt_sources.ask_apt(5)[1] == [" .."]
+    apt(100, "", "E: " + "x " * 245 + "http://me:hunter2@a/\n")
+    assert apt_sources.ask_apt(5)[1] == ["x " * 244 + "x .."]
+
+
 def test_what_this_user_may_not_read(apt):
     apt(0, URIS, "W: Unable to read /etc/apt/sources.list.d/own.list - open (13: Permission denied)\nW: something else\n")
     assert [len(part) for part in apt_sources.ask_apt(5)] == [3, 0, 1]

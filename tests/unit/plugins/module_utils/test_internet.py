@@ -195,21 +195,27 @@ def test_how_far_it_got(monkeypatch):
 
 @pytest.fixture
 def places(server, monkeypatch):
-    """The addresses of a name, by what is there: one that answers, one that refuses, one that is silent, and one that can not be had."""
-    with socket.socket() as refusing, socket.socket() as full, socket.socket() as first, socket.socket() as second:
-        for one in (refusing, full):
-            one.bind(("127.0.0.1", 0))
+    """places(what is at each of its addresses): the URL of a name, which is looked up once: a server, nobody, silence, or no way there."""
+    url, _asked = server(200)
+    port = int(url.rpartition(":")[2])
+    at = {"answers": "127.0.0.1", "refuses": "127.0.0.2", "silent": "127.0.0.3", "no way": "255.255.255.255"}
+    with socket.socket() as full, socket.socket() as first, socket.socket() as second:
+        full.bind((at["silent"], port))
         full.listen(0)
         for one in (first, second):  # after which the kernel lets nobody else in
             one.setblocking(False)
             one.connect_ex(full.getsockname())
-        url, _asked = server(200)
-        at = {"answers": int(url.rpartition(":")[2]), "refuses": refusing.getsockname()[1], "silent": full.getsockname()[1]}
-        known = {name: (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port)) for name, port in at.items()}
-        known["no way"] = (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("255.255.255.255", 1))
 
         def lead(*names):
-            monkeypatch.setattr(internet.socket, "getaddrinfo", lambda *_: [known[name] for name in names])
+            asked = []
+
+            def look_up(*of):
+                asked.append(of)
+                assert len(asked) == 1
+                return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (at[name], 0)) for name in names]
+
+            monkeypatch.setattr(internet.socket, "getaddrinfo", look_up)
+            return f"http://mirror:{port}/"
 
         yield lead
 
@@ -217,16 +223,14 @@ def places(server, monkeypatch):
 @pytest.mark.parametrize("names", [["silent", "answers"], ["refuses", "answers"], ["no way", "answers"],
                                    ["silent", "refuses", "silent", "no way", "answers", "silent"]])
 def test_one_address_that_answers_is_enough(places, names):
-    places(*names)
-    assert tried("http://mirror/")["ok"]
+    assert tried(places(*names))["ok"]
 
 
 @pytest.mark.parametrize(("names", "reason"), [
     (["refuses", "refuses"], "Connection refused"), (["silent", "refuses"], "no answer within 1 s"), (["no way"], "Network is unreachable"),
 ])
 def test_where_none_of_them_answers(places, names, reason):
-    places(*names)
-    (found,) = internet.internet(["http://mirror/"], 1)
+    (found,) = internet.internet([places(*names)], 1)
     assert (found["ok"], found["stage"], found["reason"]) == (False, "connect", reason)
 
 
