@@ -7,7 +7,7 @@ sources, or which is on hold and not there.
 
 Warnings, since an install may get by: a lock of dpkg or apt that another program holds, also an unattended upgrade (ansible/ansible#51663:
 an install waits for it, or fails); a reboot that is pending; cloud-init that has not finished; a package that is unpacked only; package
-lists that are older than LISTS_DAYS (a mirror keeps no version that a newer one has taken the place of, so what an old list names is
+lists that are older than 30 days (a mirror keeps no version that a newer one has taken the place of, so what an old list names is
 gone); a needed package that is there in an older version and on hold, which stays so.
 
 While dpkg or an unattended upgrade is at work, states that it passes through are none to judge. A machine without any package lists is as a

@@ -2,8 +2,9 @@
 """Is a firewall of the machine's own active that has no rule for the ports of its roles?
 
 ufw where it is on (ENABLED in /etc/ufw/ufw.conf), firewalld where it runs, and rules of nftables or iptables that drop at last what comes
-in. A rule counts whomever it lets in, so that this never warns of a port that is open to those that need it. ufw's rules and the
-kernel's are for root to read; where they could not be read, that is said, and is no finding: role_ports tries the ports themselves.
+in (but for IPv6 alone). A rule counts whomever it lets in, so that this never warns of a port that is open to those that need it. ufw's
+rules and the kernel's are for root to read; where they could not be read, that is said, and is no finding: role_ports tries the ports
+themselves.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
 Each is asked for its release file by apt's own proxy settings. One that does not answer, or answers with an error, is told with how
 far it got: name, connection, TLS, HTTP. It is a warning while another answers, since the install may not need it, and a failure when
 none does. What only apt could try (a disc, Tor, a script that tells the proxy) is said at warn, as nothing is known of it; where
-a name and a password are needed, it counts as an answer that they are asked for. Left out where apt-get is not there, which the check
-packages tells.
+a name and a password are needed, it counts as an answer that they are asked for. No more than 8 of a host are asked, and 32 in all. Left
+out where apt-get is not there, which the check packages tells.
 """
 
 from __future__ import annotations

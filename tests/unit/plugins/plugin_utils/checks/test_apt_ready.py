@@ -149,3 +149,7 @@ def test_commands_of_all_that_is_wrong_come_once(record, asked):
     both = {**having("dpkg", unfinished=BROKEN, held=["etcd-server"]), **having("apt_sources", lists_age_s=99 * DAY), **versions(**ETCD)}
     found = apt_ready.judge(record(**both), asked("etcd_witness"))
     assert found.commands == ("apt-get update", *DPKG, "apt-mark unhold etcd-server")
+
+
+def test_the_docs_tell_the_age():
+    assert f"older than {apt_ready.LISTS_DAYS} days" in " ".join(apt_ready.__doc__.split())
