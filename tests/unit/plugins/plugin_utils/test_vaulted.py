@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import pytest
+from ansible.parsing import vault as ansibles
+from ansible.parsing.vault import VaultLib, VaultSecret
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.vaulted import secrets_in, without
+
+
+@pytest.fixture
+def vault(monkeypatch):
+    """vault(text): it as a value of a variable, as this ansible-core has it."""
+    secrets = [("default", VaultSecret(b"password"))]
+
+    def made(text, password=b"password"):
+        encrypted = VaultLib([]).encrypt(text, VaultSecret(password)).decode()
+        if hasattr(ansibles, "EncryptedString"):
+            return ansibles.EncryptedString(ciphertext=encrypted)
+        from ansible.parsing.yaml.objects import AnsibleVaultEncryptedUnicode
+        value = AnsibleVaultEncryptedUnicode(encrypted)
+        value.vault = VaultLib(secrets)
+        return value
+
+    if hasattr(ansibles, "VaultSecretsContext"):
+        monkeypatch.setattr(ansibles.VaultSecretsContext, "_current", ansibles.VaultSecretsContext(secrets))
+    return made
+
+
+def test_each_is_found_wherever_it_is(vault):
+    variables = {"a": vault("hidden"), "b": [{"c": (vault("deeper"), "open")}], "d": {"e": "open"}, "hostvars": {"x": vault("no")}}
+    assert secrets_in(variables, {"f": vault("other")}) == {"hidden", "deeper", "other"}
+
+
+def test_one_that_can_not_be_opened_is_no_text(vault):
+    assert secrets_in({"a": vault("hidden", b"wrong")}) == set()
+
+
+def test_letters_are_no_secret(vault):
+    assert secrets_in({"a": vault("no"), "b": vault("")}) == set()
+
+
+LONG = "correct horse battery staple"
+
+
+@pytest.mark.parametrize(("text", "secrets", "told"), [
+    ("x is 'hidden': it must be a list.", {"hidden"}, "x is '***': it must be a list."),
+    ("x is 'a:hidden hidden'", {"hidden"}, "x is 'a:*** ***'"),
+    (f"x is '{LONG[:15]}...: it must", {LONG}, "x is '***...: it must"),
+    ("x is 'two\\nlines'", {"two\nlines"}, "x is '***'"),
+    ("x is 'hidden and more'", {"hidden", "hidden and more"}, "x is '***'"),
+    ("x is 'open'", {"hidden"}, "x is 'open'"), ("x is 'open'", set(), "x is 'open'"),
+])
+def test_it_is_not_shown(text, secrets, told):
+    assert without(text, secrets) == told
