@@ -18,6 +18,7 @@ from ..model import Asked, Level, Verdict, fail, ok, section, several, warn
 ID = "mirrors"
 WORST = Level.FAIL
 FIX_UNREAD = "Run apt-get update there as root and see what it says."
+FIX_DISC = "Take the disc out of /etc/apt/sources.list there (put # before its line, deb cdrom:), since apt-get update fails without it."
 FIX_NONE = "Give the machine package sources (/etc/apt/sources.list, man sources.list has the forms)."
 
 STAGES = {"dns": "name", "connect": "connection", "tls": "TLS", "http": "HTTP", "file": "file"}
@@ -46,7 +47,8 @@ def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict | None:
     details = [f"{entry['source']}{_via(entry)}: {STAGES.get(entry['stage'] or '', 'connection')}: {entry['reason'] or 'no answer'}"
                for entry in bad]
     details += [f"{entry['source']} could not be tried: {entry['reason']}" for entry in untried]
-    fixes = [FIXES.get(entry["stage"] or "", FIXES["connect"]) for entry in bad] + ([FIX_UNREAD] if untried else [])
+    fixes = [FIXES.get(entry["stage"] or "", FIXES["connect"]) for entry in bad] + [
+        FIX_DISC if entry["source"].startswith("cdrom:") else FIX_UNREAD for entry in untried]
     level = warn if good or untried else fail
     return level(f"{several(details, '; ')} ({len(good)} of {len(tried)} answer)", " ".join(dict.fromkeys(fixes)))
 

@@ -31,9 +31,10 @@ SCRIPT = "a script tells apt the proxy (Proxy-Auto-Detect), and is not run"
         mirrors.FIXES["connect"])),
     # What only apt could try stops nothing.
     ([tried(ok=None, reason=SCRIPT)], warn(f"http://a/debian x could not be tried: {SCRIPT} (0 of 1 answer)", mirrors.FIX_UNREAD)),
-    ([tried(ok=None, reason="it is a disc"), bad()],
-     warn("http://b/debian x: connection: Connection refused; http://a/debian x could not be tried: it is a disc (0 of 2 answer)",
-          f"{mirrors.FIXES['connect']} {mirrors.FIX_UNREAD}")),
+    ([tried("cdrom://[Debian] x", ok=None, reason="it is a disc"), tried(ok=None, reason=SCRIPT), bad()],
+     warn("http://b/debian x: connection: Connection refused; cdrom://[Debian] x could not be tried: it is a disc; "
+          f"http://a/debian x could not be tried: {SCRIPT} (0 of 3 answer)",
+          f"{mirrors.FIXES['connect']} {mirrors.FIX_DISC} {mirrors.FIX_UNREAD}")),
     ([], fail("apt has no package sources", mirrors.FIX_NONE)),
 ])
 def test_levels(record, asked, section, verdict):
