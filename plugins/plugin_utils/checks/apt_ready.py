@@ -130,7 +130,13 @@ def _packages(record: Mapping[str, t.Any], asked: Asked) -> Told:
     sources = _read(record, "apt_sources", SOURCES)
     if not asked.need.packages or sources and sources["problems"] and "candidates" not in record:
         return  # nothing is needed, or apt tells of nothing until it can make out its sources
-    known = {entry["package"]: entry for entry in section(record, "candidates", CANDIDATES)}
+    try:
+        known = {entry["package"]: entry for entry in section(record, "candidates", CANDIDATES)}
+    except Unmeasured:
+        if sources and sources["lists_age_s"] is None:  # without lists apt takes a setting that names their release for an error
+            yield _missing(several([" or ".join(entry.split(" | ")) for entry in asked.need.packages]), sources)
+            return
+        raise
     held = (_read(record, "dpkg", DPKG) or {"held": ()})["held"]
     found, missing = [], []
     for entry in asked.need.packages:

@@ -111,6 +111,9 @@ HELD = having("dpkg", held=["etcd-server", "other"])
     # Another set of roles is judged than was read for.
     (versions(etcd=(None, None)), fail("could not be read: it was not asked for etcd-server", apt_ready.FIX_UNREAD)),
     ({"candidates": None, "unmeasured": {"candidates": "too slow"}}, fail("could not be read: too slow", apt_ready.FIX_UNREAD)),
+    ({"candidates": None, "unmeasured": {"candidates": "The value 'x' is invalid for APT::Default-Release"}, **NO_LISTS},
+     warn("whether apt has etcd-server or etcd can not be told before apt-get update, without package lists", apt_ready.FIX_LISTS,
+          "apt-get update")),
     # Then apt says of everything only that.
     ({"candidates": None, "unmeasured": {"candidates": "apt-cache policy: Malformed"}, **having("apt_sources", problems=["Malformed"])},
      fail("apt can not make out its sources: Malformed", apt_ready.FIX_SOURCES)),
