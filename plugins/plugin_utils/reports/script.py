@@ -54,7 +54,7 @@ Finding = Mapping[str, t.Any]
 
 
 def scripts(report: Mapping[str, t.Any]) -> Iterable[tuple[str, str | None]]:
-    """The file's name and its text for each machine; no text where no problem that counts has a command."""
+    """The file's name and its text for each machine that was read; no text where no problem that counts has a command."""
     problems: dict[str, list[Finding]] = {}
     for level in LEVELS:
         for finding in report["findings"]:
@@ -63,6 +63,8 @@ def scripts(report: Mapping[str, t.Any]) -> Iterable[tuple[str, str | None]]:
     names = file_names(machine["machine"] for machine in report["machines"])
     for machine, name in names.items():
         of_it = problems.get(machine, ())
+        if any(finding["check"] == "login" for finding in of_it):
+            continue  # what was found there before may still be so
         yield name, _script(machine, name, of_it, report["about"]) if any(finding.get("commands") for finding in of_it) else None
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from ansible_collections.llmgw.preflight.plugins.module_utils import temp as module_utils_temp
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import temp
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Unmeasured, fail, ok, warn
 
@@ -38,3 +39,8 @@ def test_levels(record, asked, tmp, var_tmp, verdict):
 def test_a_folder_that_is_not_told_of_is_unread(record, asked):
     with pytest.raises(Unmeasured, match="^temp does not hold /var/tmp$"):
         temp.judge(record(temp=[folder("/tmp")]), asked())
+
+
+def test_a_folder_that_is_not_open_is_known_by_what_the_machine_says(tmp_path):
+    tmp_path.chmod(0o755)
+    assert module_utils_temp._look_at(str(tmp_path))["problem"].startswith(temp.OPEN)

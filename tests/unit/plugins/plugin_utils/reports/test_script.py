@@ -129,6 +129,10 @@ def test_each_machine_has_its_own(record):
     assert "remount" in found["a.sh"] and "dpkg --force" not in found["a.sh"]
 
 
+def test_of_one_that_was_not_read_nothing_is_said(record):
+    assert scripts([record(machine="a", login={"ok": False, "reason": "no answer"}), record(machine="b")]) == {"b.sh": None}
+
+
 def test_what_is_about_all_machines_is_in_none(record):
     report = {**evaluate([record(temp=NOEXEC)]), "about": ABOUT}
     report["findings"].append({"machine": None, "check": "quorum", "level": "fail", "detail": "even", "fix": "Add one.", "commands": ["x"]})
