@@ -85,7 +85,8 @@ def _locks(record: Mapping[str, t.Any], asked: Asked) -> Told:
     if not held:
         yield ok("no program holds the locks of dpkg and apt")
     for lock in held:
-        yield warn(f"{lock['path']} is held by {lock['process'] or 'a program'} (process {lock['pid']})", FIX_LOCKED)
+        number = f" (process {lock['pid']})" if lock["pid"] > 0 else ""  # the kernel tells none of another container, or of any process
+        yield warn(f"{lock['path']} is held by {lock['process'] or 'a program'}{number}", FIX_LOCKED)
 
 
 def _pending(record: Mapping[str, t.Any], asked: Asked) -> Told:

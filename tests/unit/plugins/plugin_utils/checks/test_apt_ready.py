@@ -32,6 +32,7 @@ BROKEN = states(("openssl", "half-configured"), ("libc6", "half-configured"), ("
 
 @pytest.mark.parametrize(("sections", "verdict"), [
     ({}, ok(LOCKS_OK)),
+    ({"package_locks": [{**lock("/a", None), "pid": -1}]}, warn("/a is held by a program", apt_ready.FIX_LOCKED)),
     ({"package_locks": [lock()]}, warn("/var/lib/dpkg/lock is held by unattended-upgr (process 812)", apt_ready.FIX_LOCKED)),
     ({"package_locks": [lock(process=None), lock("/b")]},
      warn("/var/lib/dpkg/lock is held by a program (process 812); /b is held by unattended-upgr (process 812)", apt_ready.FIX_LOCKED)),
