@@ -12,7 +12,7 @@ import time
 import typing as t
 
 from ansible.errors import AnsibleActionFail
-from ansible_collections.llmgw.preflight.plugins.action.probe import text_of
+from ansible_collections.llmgw.preflight.plugins.action.probe import OLDEST, text_of
 from ansible_collections.llmgw.preflight.plugins.action.probe import ActionModule as Probe
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import login, settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks.network import is_loopback
@@ -20,8 +20,10 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils.edges import Edges
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.left import read_now, stand_ins_of
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Unmeasured, section
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.result import edges_of
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.script import packed
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.waiting import OutOfTime, deadline
 
+CODE = packed("ways", OLDEST)
 ETCD_PEERS = 2380  # the round trip to these counts, see checks/latency.py
 
 
@@ -41,7 +43,7 @@ class ActionModule(Probe):
                 return self._result()
             self._prepare_connection()
             with deadline(self._left(math.inf)):
-                result = self._execute_module(module_name="llmgw.preflight.edges", module_args=asked, task_vars=self._vars)
+                result = self._run_there("llmgw.preflight.edges", CODE, asked)
             # How much it was to try is not for the machine to tell.
             return {**self._result(), "edges": {**edges_of(result), "asked": len(asked["edges"]) + len(asked["elsewhere"])}}
         except OutOfTime:

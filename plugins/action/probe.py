@@ -12,6 +12,7 @@ import shlex
 import time
 import typing as t
 
+from ansible import constants
 from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action import ActionBase
 from ansible.plugins.loader import become_loader
@@ -22,13 +23,27 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks.gpu import 
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks.network import is_loopback
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.edges import Edges, some_of, together
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.offset import COMMAND, CONVERSATION, Offset, reading_of
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.result import SECTIONS, NotRead, harmless, parts_of
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.result import SECTIONS, NotRead, facts_of, harmless, parts_of
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.script import oldest_python, packed
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.waiting import Conversation, OutOfTime, deadline
 
 display = Display()
 
+# Made once, since the workers are forked with it.
+OLDEST = oldest_python(constants.config.get_configuration_definitions())
+CODE = packed("machine", OLDEST)
+
 PAUSES_S = (0.5, 1.0, 2.0, 4.0)  # before another login, give or take a half
 SKIPPABLE = [section for section in SECTIONS if section != "login"]
+MACHINE = {
+    "machine": {"type": "str", "required": True},
+    "address": {"type": "str", "required": True},
+    "port": {"type": "int", "default": 22},
+    "examined": {"type": "bool", "default": True},
+    "roles": {"type": "list", "elements": "str", "default": []},
+    "serves": {"type": "list", "elements": "dict", "default": []},
+    "internet_urls": {"type": "list", "elements": "str", "default": []},
+}
 ENOUGH = 2  # answers about the clock: the first also holds the start of what asks
 
 
@@ -46,7 +61,7 @@ class ActionModule(ActionBase):
         self._searched_again = False
         self._end = time.monotonic() + self._limits["machine_s"]
         try:
-            self._read_with_patience()
+            self._with_patience(self._read_machine)
         except OutOfTime:
             self._not_read(f"no answer within {self._limits['machine_s']:g} s", "silent")
         except Exception as problem:  # a record for every machine, whatever a connection plugin brings up
@@ -60,7 +75,7 @@ class ActionModule(ActionBase):
                 self._try_password()
             reasons = dict.fromkeys(SECTIONS, "it was not asked for")
             if self._subset:
-                reasons["facts"] = "the machine does not tell of them"
+                reasons["facts"] = self._read_facts()
             if self._stand_ins is not None:
                 reasons["stand_ins"] = "the machine does not tell of them"
             self._record["unmeasured"] = {
@@ -80,7 +95,7 @@ class ActionModule(ActionBase):
 
     def _read_arguments(self) -> None:
         arguments = self.validate_argument_spec(argument_spec={
-            "machines": {"type": "list", "elements": "dict", "default": []},
+            "machines": {"type": "list", "elements": "dict", "default": [], "options": MACHINE},
             "internet_urls": {"type": "list", "elements": "str"},
             "packages": {"type": "list", "elements": "str", "default": []},
             "paths": {"type": "list", "elements": "str", "default": []},
@@ -123,7 +138,7 @@ class ActionModule(ActionBase):
         if plan and plan["sampled"]:
             needed = {other["machine"] for other, _port in Edges(machines, needs).calls(me)}
             peers = some_of(peers, needed, plan["sampled"]["others"], plan["sampled"]["seed"], name)
-        self._peers = [{key: machine[key] for key in ("machine", "address", "port") if key in machine} for machine in peers]
+        self._peers = [{key: machine[key] for key in ("machine", "address", "port")} for machine in peers]
         self._urls = list(urls if arguments["internet_urls"] is not None else me["internet_urls"])
         # Entries that are several names for one thing are asked for each by itself.
         of_roles = [package for role in me["roles"] if role in needs for package in needs[role].packages]
@@ -168,19 +183,19 @@ class ActionModule(ActionBase):
         """As many seconds for one step, or what is left of the machine's own."""
         return max(0.001, min(seconds, self._end - time.monotonic()))
 
-    def _read_with_patience(self) -> None:
-        """Read the machine, and again where another try may do: sshd drops logins at random when many come at once."""
+    def _with_patience(self, read: t.Callable[[], None]) -> None:
+        """Read something of the machine, and again where another try may do: sshd drops logins at random when many come at once."""
         for pause in PAUSES_S:
             try:
                 try:
-                    return self._read_machine()
+                    return read()
                 except Exception as problem:
                     self._look_closer(problem)
             except Exception as problem:
                 if login.cause_of(text_of(problem)) != "dropped" and not self._searches_python_again(problem):
                     raise
             time.sleep(self._left(pause * random.uniform(0.5, 1.5)))
-        return self._read_machine()
+        return read()
 
     def _searches_python_again(self, problem: Exception) -> bool:
         """Once, where the Python that Ansible found is none: it takes a search that was cut short for one that found nothing."""
@@ -191,19 +206,22 @@ class ActionModule(ActionBase):
         self._vars["ansible_facts"].pop(key, None)
         return True
 
+    def _run_there(self, module: str, code: str, arguments: dict[str, t.Any]) -> dict[str, t.Any]:
+        """Have Python on the machine run what was packed, by way of the last lines of a module."""
+        result: dict[str, t.Any] = self._execute_module(
+            module_name=module, module_args={"code": code, "arguments": arguments}, task_vars=self._vars)
+        return result
+
     def _read_machine(self) -> None:
         # By the monotonic clock, so that a step of the controller's own clock meanwhile is not taken for the machine's.
         self._epoch = time.time() - time.monotonic()
         sent = self._now()
         with deadline(self._left(math.inf)):
-            result = self._execute_module(
-                module_name="llmgw.preflight.probe",
-                module_args={"machines": self._peers, "internet_urls": self._urls, "packages": self._packages, "limits": self._limits,
-                             "paths": self._paths, "writes": self._writes, "skip": self._skip, "gather_subset": self._subset,
-                             # A module that comes late must not leave what nobody calls any more.
-                             "stand_ins": self._stand_ins and {**self._stand_ins, "within_s": self._left(math.inf)}},
-                task_vars=self._vars,
-            )
+            result = self._run_there("llmgw.preflight.probe", CODE, {
+                "peers": self._peers, "internet_urls": self._urls, "packages": self._packages, "limits": self._limits,
+                "paths": self._paths, "writes": self._writes, "skip": self._skip,
+                # What comes late must not leave what nobody calls any more.
+                "stand_ins": self._stand_ins and {**self._stand_ins, "within_s": self._left(math.inf)}})
         received = self._now()
         if self._discovered_interpreter_key:  # else every later task would look for Python again
             self._facts = {self._discovered_interpreter_key: self._discovered_interpreter}
@@ -212,6 +230,22 @@ class ActionModule(ActionBase):
         self._clock = Offset()
         for reading in readings:
             self._clock.narrow(reading, sent, received)
+
+    def _read_facts(self) -> str:
+        """Why Ansible's own facts could not be read, if so. By its own module: ours need not carry their code, half of all that it was."""
+        try:
+            self._with_patience(self._run_setup)
+        except OutOfTime:
+            return f"no answer within {self._limits['read_s' if time.monotonic() < self._end else 'machine_s']:g} s"
+        except Exception as problem:
+            return login.reason_of(text_of(problem)) or type(problem).__name__
+        return ""
+
+    def _run_setup(self) -> None:
+        with deadline(self._left(self._limits["read_s"])):
+            result = self._execute_module(  # without a fact_path, so that no programs of the machine's own are run
+                module_name="ansible.builtin.setup", module_args={"gather_subset": self._subset, "fact_path": ""}, task_vars=self._vars)
+        self._record["facts"] = facts_of(result)
 
     def _look_closer(self, problem: Exception) -> None:
         """Raise what really keeps the machine from being read; return when it is worth another try.

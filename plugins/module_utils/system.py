@@ -7,7 +7,6 @@ import re
 import shlex
 import time
 
-from ansible.module_utils.facts.hardware.linux import LinuxHardware
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import (
     Unmeasured,
     command,
@@ -113,12 +112,9 @@ def pressure_s():
     return sum(int(found.group(1)) for found in told) / 1e6 if all(told) else None
 
 
-def cpus(module):
-    """CPUs that this process may use; those built in may be more."""
-    found = LinuxHardware(module).get_cpu_facts().get("processor_nproc")
-    if not found:
-        raise Unmeasured("neither /proc/cpuinfo nor the process's affinity tells")
-    return int(found)
+def cpus():
+    """CPUs that this process may use, which is what processor_nproc is in Ansible's facts; those built in may be more."""
+    return len(os.sched_getaffinity(0))
 
 
 def cpus_online():
@@ -126,9 +122,9 @@ def cpus_online():
     return os.sysconf("SC_NPROCESSORS_ONLN")
 
 
-def memory_mb(module):
-    """MemTotal in whole MB."""
-    found = LinuxHardware(module).get_memory_facts().get("memtotal_mb")
+def memory_mb():
+    """MemTotal in whole MB, as memtotal_mb is in Ansible's facts."""
+    found = re.search(r"^MemTotal: *(\d+) kB$", text_of("/proc/meminfo"), re.M)
     if not found:
         raise Unmeasured("/proc/meminfo does not hold MemTotal")
-    return int(found)
+    return int(found.group(1)) // 1024

@@ -1,5 +1,5 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Can programs put files into /tmp and /var/tmp, and run them there? Nothing is written to find out."""
+"""Can programs put files into /tmp and /var/tmp, and run them there? Nothing is left there to find out."""
 
 import os
 import stat
@@ -11,11 +11,10 @@ OPEN_TO_ALL = stat.S_IWOTH | stat.S_IXOTH
 
 def temp():
     """Of each folder: problem (why nothing can be put there, or None), noexec, and the bytes free to a user."""
-    refused = _refused()
-    return [_look_at(folder, folder in refused) for folder in FOLDERS]
+    return [_look_at(folder) for folder in FOLDERS]
 
 
-def _look_at(folder, refused):
+def _look_at(folder):
     try:
         mode = os.stat(folder).st_mode
         space = os.statvfs(folder)
@@ -35,16 +34,14 @@ def _look_at(folder, refused):
     elif space.f_files and not space.f_favail:  # some filesystems do not count them
         problem = "has no inode left"
     else:
-        problem = "takes no file, though it looks as if it would" if refused else None
+        problem = _refusal(folder)
     return {"path": folder, "problem": problem, "noexec": bool(space.f_flag & os.ST_NOEXEC), "free_bytes": free}
 
 
-def _refused():
-    """Those of the folders that took no file when Ansible unpacked this module, just now.
-
-    Python takes the first that lets it make one, in this order, and remembers it; a quota or a security module shows in no other way.
-    """
-    chosen = tempfile.tempdir
-    if not chosen or any(os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP")):
-        return ()
-    return FOLDERS[:FOLDERS.index(chosen)] if chosen in FOLDERS else FOLDERS
+def _refusal(folder):
+    """What keeps an empty file without a name from being made there: a quota or a security module shows in no other way."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return None
+    except OSError as error:
+        return "takes no file, though it looks as if it would (%s)" % error.strerror

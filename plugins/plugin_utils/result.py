@@ -20,8 +20,10 @@ OF_THE_MODULE = (
     "internet", "reach", "libc", "identity", "names",
 )
 SECTIONS = (*OF_THE_MODULE, "clock")  # every section of a record that is either there or unmeasured
-ON_REQUEST = ("facts", "stand_ins")
+ON_REQUEST = ("stand_ins",)
 
+OF_FACTS = "ansible_"  # before the name of each, as the module setup tells them
+DISCOVERED = "discovered_interpreter_"  # what Ansible adds to them
 BY_ANSIBLE = ("changed", "failed", "warnings", "deprecations", "exception")  # put into any result, depending on the version
 
 TEXT_MOST = 1000  # characters of one text
@@ -54,6 +56,20 @@ def parts_of(result: dict[str, t.Any]) -> Parts:
     sections = {name: _cut(whole["sections"][name]) for name in known if name in whole["sections"]}
     unmeasured = {name: _cut(str(whole["unmeasured"][name])) for name in known if name in whole["unmeasured"]}
     return sections, unmeasured, (float(whole["started"]), float(whole["ended"]))
+
+
+def facts_of(result: dict[str, t.Any]) -> dict[str, t.Any]:
+    """What Ansible's module setup found, by the names that ansible_facts has. Raises NotRead."""
+    whole = result if _has_facts(result) else _found_in(result, "ansible_facts", _has_facts)
+    if whole is None:
+        raise NotRead(_valid(_said(result)))
+    facts: dict[str, t.Any] = _cut(whole["ansible_facts"])
+    return {name[len(OF_FACTS):] if name.startswith(OF_FACTS) else name: value
+            for name, value in facts.items() if not name.startswith(DISCOVERED)}
+
+
+def _has_facts(result: t.Any) -> bool:
+    return isinstance(result, dict) and not result.get("failed") and isinstance(result.get("ansible_facts"), dict)
 
 
 def edges_of(result: dict[str, t.Any]) -> dict[str, t.Any]:

@@ -21,7 +21,9 @@ LOCAL = {"ansible_connection": "local", "ansible_python_interpreter": "{{ ansibl
 @pytest.fixture(scope="module")
 def lab(make_lab):
     return make_lab({"defaults": {"cpus": 2, "groups": ["node"]}, "hosts": [
-        {"name": "db1", "groups": ["database"], "disk_free_gb": 12, "files": {"/etc/app/licence": "x"},
+        {"name": "db1", "groups": ["database"], "disk_free_gb": 12, "files": {
+            "/etc/app/licence": "x",
+            "/etc/ansible/facts.d/own.fact": {"content": "#!/bin/sh\ntouch /tmp/ran\necho '{}'\n", "mode": "0755"}},
          "os_release": {"ID": "debian", "VERSION_ID": "12", "PRETTY_NAME": HOSTILE}},
         {"name": "n1"}, {"name": "dead", "down": True}, {"name": "hung", "hang_mount": "/mnt/share"}]})
 
@@ -253,8 +255,20 @@ def test_facts_that_there_are_not_cost_a_probe_by_itself_the_facts_only(run):
     assert outcome.rc == 0, outcome.output
     record = outcome.records()["here"]
     assert record["cpus"] and not {"clock", "internet", "facts"} & set(record)
-    assert record["unmeasured"]["facts"].startswith("TypeError: Bad subset 'netwrok' given to Ansible.")
-    assert "asks for facts, but that was not read: TypeError: Bad subset" in outcome.output
+    assert record["unmeasured"]["facts"].startswith("Bad subset 'netwrok' given to Ansible.")
+    assert "asks for facts, but that was not read: Bad subset" in outcome.output
+
+
+def test_programs_of_the_machines_own_are_not_run_for_facts(lab, run):
+    def probe(**arguments):
+        return {"llmgw.preflight.probe": {"skip": ["internet", "mirrors", "apt_sources"], **arguments}, "register": "read"}
+
+    lab.exec("db1", "rm -f /tmp/ran")
+    for tasks, runs in (([probe(gather_subset=["local", "user"])], 0), ([{"ansible.builtin.setup": {"gather_subset": ["local"]}}], 1)):
+        outcome = run(lab.inventory(), {"hosts": "db1", "tasks": tasks}, lab)
+        assert outcome.rc == 0, outcome.output
+        assert lab.exec("db1", "ls /tmp/ran | wc -l").stdout.strip() == str(runs)
+        assert runs or outcome.records()["db1"]["facts"]["user_id"] == "ops"
 
 
 def test_jmespath_that_is_missing_is_told(run, tmp_path):

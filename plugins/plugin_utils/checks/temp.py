@@ -8,7 +8,7 @@ mkinitramfs needs /var/tmp), and so is a /tmp that is
   Setting /tmp noexec);
 - small, with less than 100 MB free: "40-100MB should usually be enough" (Debian GNU/Linux Installation Guide, C.2 The Directory Tree).
 
-No file is made to find out: modes, mount flags, free blocks and inodes tell, and whether Ansible could unpack its own module there.
+Modes, mount flags, free blocks and inodes tell, and then whether an empty file without a name can be made there.
 """
 
 from __future__ import annotations

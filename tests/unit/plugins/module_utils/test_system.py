@@ -3,6 +3,7 @@ from __future__ import annotations
 import types
 
 import pytest
+from ansible.module_utils.facts.hardware.linux import LinuxHardware
 from ansible_collections.llmgw.preflight.plugins.module_utils import system
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured
 
@@ -131,3 +132,18 @@ def test_no_sudo(monkeypatch):
     assert system.sudo(7) == {"how": "missing"}
     monkeypatch.setattr(system.os, "getuid", lambda: 0)
     assert system.sudo(7) == {"how": "root"}
+
+
+def test_memory(monkeypatch):
+    told = {"/proc/meminfo": "MemFree: 9 kB\nMemTotal:       16283999 kB\nSwapTotal: 5 kB\n"}
+    monkeypatch.setattr(system, "text_of", told.get)
+    assert system.memory_mb() == 15902
+    told["/proc/meminfo"] = "MemFree: 9 kB\n"
+    with pytest.raises(Unmeasured, match="^/proc/meminfo does not hold MemTotal$"):
+        system.memory_mb()
+
+
+def test_cpus_and_memory_are_those_of_ansibles_facts():
+    hardware = LinuxHardware(types.SimpleNamespace())
+    assert (system.cpus(), system.memory_mb()) == (
+        hardware.get_cpu_facts()["processor_nproc"], hardware.get_memory_facts()["memtotal_mb"])

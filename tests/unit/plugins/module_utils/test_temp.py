@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import types
 
@@ -11,14 +12,13 @@ NOBODY = 65534
 
 @pytest.fixture
 def folders(monkeypatch, tmp_path):
-    """Two folders, open to all, and nothing known of what Python tried."""
+    """Two folders, open to all."""
     os.chmod(tmp_path, 0o755)
     made = [tmp_path / "tmp", tmp_path / "var-tmp"]
     for path in made:
         path.mkdir()
         path.chmod(0o1777)
     monkeypatch.setattr(temp, "FOLDERS", tuple(map(str, made)))
-    monkeypatch.setattr(temp.tempfile, "tempdir", None)
     return made
 
 
@@ -35,10 +35,9 @@ def test_usual_folders_and_what_is_free_in_them(folders):
     assert all(0 < folder["free_bytes"] <= space.f_blocks * space.f_frsize for folder in found)
 
 
-def test_nothing_is_written(folders):
-    before = [path.stat().st_mtime_ns for path in folders]
-    temp.temp()
-    assert [path.stat().st_mtime_ns for path in folders] == before
+def test_nothing_is_left(folders):
+    assert problems() == [None, None]
+    assert [list(path.iterdir()) for path in folders] == [[], []]
 
 
 def test_folders_that_are_none_or_closed(folders):
@@ -67,16 +66,13 @@ def test_filesystems(folders, monkeypatch, changed, problem, noexec):
     assert temp.temp()[0] == {"path": str(folders[0]), "problem": problem, "noexec": noexec, "free_bytes": 4096 * space["f_bavail"]}
 
 
-REFUSED = "takes no file, though it looks as if it would"
+def test_one_that_takes_no_file(folders, monkeypatch):
+    make = temp.tempfile.TemporaryFile
 
+    def over_quota(dir):
+        if dir == str(folders[1]):
+            raise OSError(errno.EDQUOT, "Disk quota exceeded")
+        return make(dir=dir)
 
-@pytest.mark.parametrize(("chosen", "variable", "found"), [
-    (0, None, [None, None]), (1, None, [REFUSED, None]), ("/root", None, [REFUSED, REFUSED]), ("/elsewhere", "TMPDIR", [None, None]),
-])
-def test_what_python_tried_when_the_module_was_unpacked(folders, monkeypatch, chosen, variable, found):
-    for name in ("TMPDIR", "TEMP", "TMP"):
-        monkeypatch.delenv(name, raising=False)
-    if variable:
-        monkeypatch.setenv(variable, "/elsewhere")
-    monkeypatch.setattr(temp.tempfile, "tempdir", chosen if isinstance(chosen, str) else str(folders[chosen]))
-    assert problems() == found
+    monkeypatch.setattr(temp.tempfile, "TemporaryFile", over_quota)
+    assert problems() == [None, "takes no file, though it looks as if it would (Disk quota exceeded)"]

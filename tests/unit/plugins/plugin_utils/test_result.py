@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.result import NotRead, harmless, parts_of
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.result import NotRead, facts_of, harmless, parts_of
 
 LOGIN = {"ok": True, "user": "ops", "uid": 1000}
 WHOLE = {"sections": {"login": LOGIN, "cpus": 4}, "unmeasured": {"apt": "no"}, "started": 100, "ended": 101.5}
@@ -63,6 +63,25 @@ def test_odd_bytes_can_be_written_to_a_file():
     assert found["login"]["user"] == "caf?"
     with pytest.raises(NotRead, match=r"^caf\?$"):
         parts_of({"module_stdout": "caf\udce9", "module_stderr": ""})
+
+
+SETUP = {"ansible_facts": {"ansible_kernel": "x" * 5000, "facter_kernel": 6, "discovered_interpreter_python": "/usr/bin/python3"}}
+FACTS = {"kernel": "x" * 1000, "facter_kernel": 6}
+
+
+@pytest.mark.parametrize("result", [SETUP, {"failed": True, "module_stdout": f"noise\n{json.dumps(SETUP)}\nbye"}])
+def test_facts(result):
+    assert facts_of(result) == FACTS
+
+
+@pytest.mark.parametrize(("result", "said"), [
+    ({"failed": True, "msg": "Bad subset", "ansible_facts": {}}, "Bad subset"),
+    ({"ansible_facts": 5}, 'Python printed another result: {"ansible_facts": 5}'),
+])
+def test_no_facts(result, said):
+    with pytest.raises(NotRead) as problem:
+        facts_of(result)
+    assert str(problem.value) == said
 
 
 @pytest.mark.parametrize("told", ["a\x1b[2J", "a\x9b2J\x7f", "a\b\f\x00", "C:\\bin\\fog \\u001b", "é\n\t{\"x\": 1}"])
