@@ -31,6 +31,7 @@ DIRECT = "DIRECT"
 NO_ADDRESS = "its address, or the proxy's, can not be made out"
 # Words of apt's configuration that say how it reaches a mirror.
 OF_THE_WAY = re.compile("proxy|verify-|cainfo|capath|sslcert|crlfile", re.I)
+AGENT = "Debian APT-HTTP/1.3 (llmgw.preflight)"  # some proxies and mirrors let in apt alone, by its name
 # What a proxy answers when it is the proxy that would not; from 500 on it could not.
 PROXY_REFUSED = (403, 407)
 FURTHER_S = 0.25  # after which another address of a host is tried besides, as RFC 8305 has it
@@ -97,8 +98,7 @@ class Try(threading.Thread):
             self.stage = "connect"
             opener = build_opener(ProxyHandler({urlsplit(self.url).scheme: proxy} if proxy else {}), _NoRedirect,
                                   _Http(self), _Https(self))
-            opener.open(Request(self.url, method="HEAD", headers={"User-Agent": "llmgw.preflight"}),
-                        timeout=self.limit_s).close()
+            opener.open(Request(self.url, method="HEAD", headers={"User-Agent": AGENT}), timeout=self.limit_s).close()
             self.ok = True
         except HTTPError as answer:  # any answer of the mirror itself shows that it is reached
             answer.close()
@@ -130,7 +130,7 @@ class Try(threading.Thread):
         if elsewhere in (None, urlsplit(self.url).hostname):
             return None
         try:
-            opener.open(Request(self.url, method="HEAD", headers={"Host": "nobody.invalid"}), timeout=self.limit_s).close()
+            opener.open(Request(self.url, method="HEAD", headers={"User-Agent": AGENT, "Host": "nobody.invalid"}), timeout=self.limit_s).close()
         except HTTPError as other:
             other.close()
             if _host_of(other) == elsewhere:

@@ -105,6 +105,13 @@ def test_a_folder_without_suites_may_have_neither(server):
     assert read(f"{url}/flat/InRelease") == [good(f"{url}/flat")]
 
 
+def test_one_that_lets_in_apt_alone(server):
+    url, asked = server(otherwise=302, sends_to="http://elsewhere.invalid/")
+    read(url + IN_RELEASE)
+    assert len(asked) == 2
+    assert all(headers["User-Agent"].startswith("Debian APT-HTTP/1.3 (") for _path, headers in asked)
+
+
 def test_a_captive_portal(server):
     url, asked = server(otherwise=302, sends_to="http://login.hotel.invalid/")
     assert read(url + IN_RELEASE) == [
@@ -257,3 +264,9 @@ def test_where_apt_can_not_make_out_its_sources(problems, unread, reason):
 
 def test_a_machine_without_sources():
     assert mirrors.mirrors(lambda: ([], [], []), 1, None) == []
+
+
+def test_a_path_that_can_be_none_costs_only_its_own_source(server):
+    address, _asked = server()
+    assert read("file:/srv/a%00b/dists/x/InRelease", f"{address}{IN_RELEASE}") == [
+        untried("file:/srv/a%00b x", "embedded null byte"), good(f"{address}/debian bookworm")]
