@@ -130,7 +130,8 @@ class Try(threading.Thread):
         if elsewhere in (None, urlsplit(self.url).hostname):
             return None
         try:
-            opener.open(Request(self.url, method="HEAD", headers={"User-Agent": AGENT, "Host": "nobody.invalid"}), timeout=self.limit_s).close()
+            opener.open(Request(self.url, method="HEAD", headers={"User-Agent": AGENT, "Host": "nobody.invalid"}),
+                        timeout=self.limit_s).close()
         except HTTPError as other:
             other.close()
             if _host_of(other) == elsewhere:
