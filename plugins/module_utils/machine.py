@@ -57,7 +57,7 @@ def main(asked, begun):
         "cpu_level": (cpu_level, command_s),
         "memory_mb": (system.memory_mb, command_s),
         "swap": (swap, command_s),
-        "gpus": (lambda: gpus(command_s), 2 * command_s),
+        "gpus": (lambda: gpus(2 * command_s), 3 * command_s),  # nvidia-smi takes seconds for each GPU that nothing keeps awake
         "confinement": (confinement, command_s),
         "disks": (lambda: disks(asked["paths"], command_s), 2 * command_s),
         "silent_mounts": (lambda: silent_mounts(command_s), 2 * command_s),
