@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-import json
 import typing as t
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -14,6 +13,7 @@ from . import checks, custom, own, parts, settings, waivers
 from .checks import login, network
 from .fit import fit
 from .model import Asked, Finding, Group, Level, Member, Need, Unmeasured, section, together
+from .plain import plain
 
 SCHEMA_VERSION = 1  # of a report; it grows when a program that reads one must change
 CLOCK = {"offset_s": (int, float), "error_s": (int, float)}
@@ -65,15 +65,21 @@ def evaluate(
         machines=len(_checked(records)),
     )
 
-    def member(record: Mapping[str, t.Any]) -> Member:
-        name = str(record["machine"])
-        roles = settings.roles(record.get("roles"), (), known, f"roles of {name}")
-        return Member(name, roles, together(known[role] for role in roles), record)
+    kinds: dict[str, tuple[tuple[str, ...], Asked]] = {}  # what a machine's roles are and ask for, which many have the same
 
+    def member(record: Mapping[str, t.Any]) -> Member:
+        name, given = str(record["machine"]), record.get("roles")
+        if (kind := repr(given)) not in kinds:
+            roles = settings.roles(given, (), known, f"roles of {name}")
+            kinds[kind] = roles, dataclasses.replace(common, need=together(known[role] for role in roles))
+        roles, asked[name] = kinds[kind]
+        return Member(name, roles, asked[name].need, record)
+
+    asked: dict[str, Asked] = {}
     members = [member(record) for record in records]
     rest = [member(other) for other in (_checked(others) if others else ())]
     by_machine: dict[str | None, list[Finding]] = {
-        one.name: checks.judge(one.record, dataclasses.replace(common, need=one.need), left_out) for one in members}
+        one.name: checks.judge(one.record, asked[one.name], left_out) for one in members}
     read = [one for one in members if by_machine[one.name][0].level != Level.FAIL]
     unread = [one for one in members if by_machine[one.name][0].level == Level.FAIL] + rest
     for finding in (*checks.compare(Group(read, unread, common.limits), left_out), *_own(own_checks, members, read, rest, left_out)):
@@ -111,9 +117,8 @@ def evaluate(
             for one in read for of in ("reach", "edges") for call in (_section(one, of, TRIED) or {"not_open": ()})["not_open"]
             if 1 <= call["port"] <= 65535],
     }
-    # Names and texts may still be of Ansible's own kinds of text; a report is plain.
-    plain: dict[str, t.Any] = json.loads(json.dumps(report))
-    return plain
+    made: dict[str, t.Any] = plain(report)  # names and texts may still be of Ansible's own kinds
+    return made
 
 
 def known_ids(own_checks: t.Iterable[custom.Check]) -> tuple[str, ...]:
@@ -158,8 +163,7 @@ def _section(one: Member, name: str, shape: t.Any) -> t.Any:
 def _sum(findings: Sequence[Finding]) -> dict[str, t.Any]:
     """What counts, and how many do not, since they are waived."""
     counting = [finding.level for finding in findings if not finding.waived]
-    counts = Counter(counting)
-    return {"worst": str(max(counting, default=Level.OK)), "counts": {str(level): counts[level] for level in Level},
+    return {"worst": str(max(counting, default=Level.OK)), "counts": {str(level): counting.count(level) for level in Level},
             "waived": len(findings) - len(counting)}
 
 

@@ -8,7 +8,7 @@ import typing as t
 from collections.abc import Mapping, Sequence
 
 from . import checks
-from .model import Asked, Level, Member, Need
+from .model import Asked, Level, Member, Need, Verdict, together
 
 FITS, SHORT, NO = "fits", "short", "no"
 WORDS = {Level.OK: FITS, Level.WARN: SHORT, Level.FAIL: NO}
@@ -19,14 +19,12 @@ def fit(members: Sequence[Member], needs: Mapping[str, Need], asked: Asked) -> d
     """machines: of each that was read, each role with whether it fits (fits, short, no) and what is short of it; moves: of each machine
     that lacks the room for a role of its own, up to TO_MOST others that have it, those with the fewest roles first."""
     asked_for = {role: dataclasses.replace(asked, need=need) for role, need in needs.items()}
-    alike: dict[str, dict[str, t.Any]] = {}  # many machines have the same room
-    rooms, fits = {}, {}
-    for member in members:
-        rooms[member.name] = room = _room(member.record)
-        key = repr(room)
-        if key not in alike:
-            alike[key] = {role: _fit(room, its) for role, its in asked_for.items()}
-        fits[member.name] = alike[key]
+    asked_for_all = dataclasses.replace(asked, need=together(needs.values()))
+    rooms = {member.name: _room(member.record) for member in members}
+    # Who has room for all roles together has it for each: so of most machines each check is asked once.
+    roomy = {role: _fit({}) for role in needs}
+    fits = {name: _fits(room, asked_for, doubtful) if (doubtful := [check for check in checks.ROOM if _lack(check, room, asked_for_all)])
+            else roomy for name, room in rooms.items()}
     by_roles = sorted(members, key=lambda member: len(member.roles))
     able = {role: [one.name for one in by_roles if role not in one.roles and fits[one.name][role]["fits"] == FITS][:TO_MOST]
             for role in needs}
@@ -40,23 +38,22 @@ def fit(members: Sequence[Member], needs: Mapping[str, Need], asked: Asked) -> d
 
 
 def _room(record: Mapping[str, t.Any]) -> dict[str, t.Any]:
-    """What a machine has, and of what it could not be read, nothing else: machines that differ in other things have the same room."""
-    room = {name: record[name] for name in checks.ROOM_SECTIONS if name in record}
-    if isinstance(room.get("unmeasured"), Mapping):
-        room["unmeasured"] = {name: reason for name, reason in room["unmeasured"].items() if name in checks.ROOM_SECTIONS}
-    return room
+    return {name: record[name] for name in checks.ROOM_SECTIONS if name in record}
 
 
-def _fit(room: Mapping[str, t.Any], asked: Asked) -> dict[str, t.Any]:
-    level, short = Level.OK, []
-    for check in checks.ROOM:
-        verdict = checks.verdict_of(check, room, asked)
-        # To be held to less than the machine shows is no lack while it is enough.
-        if verdict is None or verdict.level == Level.OK or check is checks.limits and verdict.level == Level.WARN:
-            continue
-        level = max(level, verdict.level)
-        short.append({"check": check.ID, "detail": verdict.detail})
-    return {"fits": WORDS[level], "short": short}
+def _fits(room: Mapping[str, t.Any], asked_for: Mapping[str, Asked], doubtful: Sequence[t.Any]) -> dict[str, t.Any]:
+    return {role: _fit({check.ID: lack for check in doubtful if (lack := _lack(check, room, asked))}) for role, asked in asked_for.items()}
+
+
+def _lack(check: t.Any, room: Mapping[str, t.Any], asked: Asked) -> Verdict | None:
+    """What this check finds to be less than is asked for. To be held to less than the machine shows is no lack while it is enough."""
+    verdict = checks.verdict_of(check, room, asked)
+    return verdict if verdict and verdict.level > (Level.WARN if check is checks.limits else Level.OK) else None
+
+
+def _fit(lacks: Mapping[str, Verdict]) -> dict[str, t.Any]:
+    level = max((lack.level for lack in lacks.values()), default=Level.OK)
+    return {"fits": WORDS[level], "short": [{"check": check, "detail": lack.detail} for check, lack in lacks.items()]}
 
 
 def _is_mended_by_a_move(room: Mapping[str, t.Any], asked: Asked, of_nothing: Asked) -> bool:

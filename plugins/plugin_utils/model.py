@@ -23,7 +23,7 @@ class Level(enum.IntEnum):
     FAIL = 2
 
     def __str__(self) -> str:
-        return self.name.lower()
+        return ("ok", "warn", "fail")[self]
 
 
 class Verdict(t.NamedTuple):
@@ -166,25 +166,32 @@ def section(record: Mapping[str, t.Any], name: str, shape: t.Any) -> t.Any:
 
 
 def _misfit(value: t.Any, shape: t.Any) -> str | None:
-    """What is wrong, to be put behind the section's name; words are made only where something is."""
-    if type(value) is shape and shape is not float:
-        return None
-    if isinstance(shape, dict):
-        if not isinstance(value, Mapping):
+    """What is wrong, to be put behind the section's name. This is asked of all that is read, and nearly always the answer is None: so
+    Python's own types are looked at first, and words are made only where something is wrong."""
+    kind, of = type(value), type(shape)
+    if of is dict:
+        if kind is not dict and not isinstance(value, Mapping):
             return " is not a mapping in the record"
         for key, inner in shape.items():
             if key not in value:
                 return f".{key} is not in the record"
-            wrong = _misfit(value[key], inner)
+            its = value[key]
+            if type(its) is inner and inner is not float:
+                continue
+            wrong = _misfit(its, inner)
             if wrong:
                 return f".{key}{wrong}"
         return None
-    if isinstance(shape, list):
-        if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
+    if of is list:
+        if kind is not list and (isinstance(value, (str, bytes)) or not isinstance(value, Sequence)):
             return " is not a list in the record"
-        return next((wrong for item in value if (wrong := _misfit(item, shape[0]))), None)
+        for item in value:
+            wrong = _misfit(item, shape[0])
+            if wrong:
+                return wrong
+        return None
     # True is an int to Python, and not a figure to anybody else.
-    if isinstance(value, bool) and not (shape is bool or isinstance(shape, tuple) and bool in shape):
+    if kind is bool and not (shape is bool or of is tuple and bool in shape):
         return f" is {value} in the record, not a figure"
     if not isinstance(value, shape):
         return f" is {str(value)[:40]!r} in the record, which is not of its type"

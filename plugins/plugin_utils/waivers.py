@@ -61,7 +61,7 @@ def apply(
         elif state == "unmatched":
             why = _why(waiver, of_check, looked_at)
             told.append((None, warn(f"{what} matches nothing: {why} ({waiver['reason']})", FIX_UNMATCHED)))
-    return [_waived(finding, holding.get(finding.check, ())) for finding in findings], states, told
+    return [_waived(finding, holding[finding.check]) if finding.check in holding else finding for finding in findings], states, told
 
 
 def _waived(finding: Finding, waivers: Sequence[Waiver]) -> Finding:

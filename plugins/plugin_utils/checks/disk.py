@@ -50,7 +50,7 @@ def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict:
             raise
         return ok(f"none needed (not read: {problem})")
     space = [_space(room) for room in rooms.values()]
-    if asked.need != Need() or models:
+    if asked.need.disk_gb or models or asked.need != Need():
         used = {**({_filesystem(disks[ROOT]): disks[ROOT]} if ROOT in disks else {}), **{at: room.disk for at, room in rooms.items()}}
         rest = [verdict for disk in used.values() for verdict in (_read_only(disk), _inodes(disk)) if verdict]
     else:
@@ -80,8 +80,8 @@ def _rooms(disks: Mapping[str, Disk], needs: Sequence[Mapping[str, int]], models
                 raise Unmeasured(f"disks does not hold {path}")
             if disk["free_bytes"] is None:
                 raise Unmeasured(f"{path}: {disk.get('reason')}")
-            before = together.get(_filesystem(disk), Room(disk, {}))
-            together[_filesystem(disk)] = before._replace(paths={**before.paths, path: size})
+            at = _filesystem(disk)
+            together[at] = Room(together[at].disk, {**together[at].paths, path: size}) if at in together else Room(disk, {path: size})
         for at, room in together.items():
             if at not in rooms or sum(room.paths.values()) > sum(rooms[at].paths.values()):
                 rooms[at] = room

@@ -119,3 +119,39 @@ def test_a_role_of_the_profile_and_one_of_the_needs_can_be_asked_of_checks_of_on
     assert [finding["machine"] for finding in report["findings"] if finding["check"] == "mine"] == ["db1"]
     with pytest.raises(SettingsError, match="roles is .* the known ones are control_plane, database, etcd_witness, node"):
         evaluate([record()], custom_checks=of_cache)
+
+
+class Text(str):
+    """As Ansible's own kind of text: what is made of it is of its kind too."""
+
+    def __str__(self):
+        return self
+
+    def __format__(self, how):
+        return self
+
+
+def marked(value):
+    if isinstance(value, dict):
+        return {Text(key): marked(inner) for key, inner in value.items()}
+    return [marked(inner) for inner in value] if isinstance(value, list) else Text(value) if isinstance(value, str) else value
+
+
+def test_no_text_of_ansibles_own_kinds_comes_through(record):
+    """Of machines that have findings, lack room for their roles, do not reach others, and are waived."""
+    def judged(made):
+        return evaluate([made(one) for one in records], waived=made(waivers), others=made([{"machine": "n9", "roles": ["node"]}]))
+
+    reach = {"tried": 1, "open": 0, "not_open": [{"machine": "db2", "address": "10.0.0.6", "port": 22, "outcome": "odd"}]}
+    records = [record(machine="db1", reach=reach, cpus=None, unmeasured={"cpus": "it took too long"}, sudo={"how": "password"}),
+               record(machine="db2", address="10.0.0.6", disks=[{"path": "/", "mount": "/", "free_bytes": 2**30}])]
+    waivers = [{"check": "disk", "machine": ["db2"], "reason": "known", "until": None}]
+    report = judged(marked)
+    assert report == judged(lambda given: given)
+    assert kinds(report) == {dict, list, str, int, float, type(None)}
+
+
+def kinds(value):
+    """All types that occur in it."""
+    inner = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return {type(value)}.union(*map(kinds, inner))

@@ -111,11 +111,24 @@ def test_nobody_was_read(judged):
     assert judged({}) == {"machines": [], "moves": []}
 
 
-def test_machines_that_differ_in_other_things_are_judged_once(judged, monkeypatch):
-    calls = []
-    monkeypatch.setattr(fit, "_fit", lambda room, asked: calls.append(room) or {"fits": "fits", "short": []})
-    judged({f"m{number}": ((), {"hostname": f"m{number}", "unmeasured": {"reach": f"{number}"}}) for number in range(50)})
-    assert len(calls) == len(NEEDS)
+def test_who_has_room_for_all_roles_together_is_not_asked_for_each(judged, monkeypatch):
+    """And whoever has not is told the same as by asking for each role by itself."""
+    rooms = [{"cpus": cpus, "memory_mb": memory_mb, "disks": [{"path": "/", "free_bytes": free_gb * GIB}], "confinement": confinement,
+              "serves": [{"name": "a", "memory_mb": memory_mb // 2}] * (cpus % 2)}
+             for cpus in (0, 1, 2, 4) for memory_mb in (900, 4000, 20000) for free_gb in (4, 60, 101)
+             for confinement in ({"cpus": None, "memory_mb": None}, {"cpus": 1, "memory_mb": 1000})]
+    asked, ask = [], fit.checks.verdict_of
+    monkeypatch.setattr(fit.checks, "verdict_of", lambda check, room, of: asked.append(check) or ask(check, room, of))
+    together_ = judged({f"m{at}": ((), sections) for at, sections in enumerate(rooms)})
+    calls = len(asked)
+    monkeypatch.setattr(fit, "together", lambda needs: Need(cpus=10**9, memory_mb=10**9, disk_gb=({"/": 10**9},)))
+    assert judged({f"m{at}": ((), sections) for at, sections in enumerate(rooms)}) == together_
+    assert calls < len(asked) - calls
+    asked.clear()
+    monkeypatch.undo()
+    monkeypatch.setattr(fit.checks, "verdict_of", lambda check, room, of: asked.append(check) or ask(check, room, of))
+    judged({f"m{number}": ((), {}) for number in range(50)})
+    assert len(asked) == 50 * len(fit.checks.ROOM)
 
 
 def test_a_thousand_machines_of_which_half_lack_room(judged):
