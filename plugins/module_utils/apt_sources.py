@@ -43,13 +43,11 @@ def ask_apt(limit_s):
         raise Unmeasured("apt-get is not there")
     status, out, err = command([path, "update", "--print-uris"], limit_s)
     problems, unread = [], []
-    for kind, said in re.findall(r"^([EW]): (.{,%d})" % WORDS, err, re.M):
+    for kind, said in re.findall(r"^([EW]): (.{,%d})" % (WORDS + 1), err, re.M):
         if DENIED in said:  # which a file with a proxy's password is to be, and it names no sources
             unread += [path for path in re.findall(r"/\S+", said)[:1] if "/apt.conf" not in path]
         elif kind == "E":
-            if len(said) == WORDS:
-                said = said.rpartition(" ")[0] + " .."  # half an address could end before the @ that shows a password
-            problems.append(re.sub(r"://\S*@", "://", said))
+            problems.append(told_by_apt(said))
     if status and not problems:
         raise Unmeasured("apt-get update --print-uris ends with exit status %d" % status)
     if unread or len(problems) > 1:
@@ -57,6 +55,13 @@ def ask_apt(limit_s):
     # In an order of its own, which says nothing.
     found = [Source(*target) for target in sorted(set(re.findall(r"^'([^']+/(?:In)?Release)' (\S+)", out, re.M)))]
     return found, list(dict.fromkeys(problems))[:MOST], list(dict.fromkeys(unread))[:MOST]
+
+
+def told_by_apt(said):
+    """A line without the name and password of an address, and of a length that can be looked through for them."""
+    if len(said) > WORDS:
+        said = said[:WORDS].rpartition(" ")[0] + " .."  # half an address could end before the @ that shows a password
+    return re.sub(r"://\S*@", "://", said)
 
 
 def apt_sources(asked):

@@ -48,7 +48,7 @@ def main(asked, begun):
         "apt": (system.apt, command_s),
         "package_locks": (package_locks, command_s),
         "pending": (pending, command_s),
-        "dpkg": (dpkg, command_s),
+        "dpkg": (lambda: dpkg(2 * command_s), 3 * command_s),
         "apt_sources": (lambda: apt_sources(sources), 3 * command_s),
         "candidates": (lambda: candidates(asked["packages"], 2 * command_s), 3 * command_s),
         "mirrors": (lambda: mirrors(sources, limits["internet_s"], configuration), 2 * command_s + 2 * limits["internet_s"]),

@@ -128,7 +128,7 @@ record:
     apt: true
     package_locks: []
     pending: {reboot: false, reboot_for: [], cloud_init: null}
-    dpkg: {interrupted: false, unfinished: [], held: []}
+    dpkg: {interrupted: false, unfinished: [], held: [], unmet: []}
     apt_sources: {problems: [], unread: [], lists_age_s: 14130, without_list: []}
     candidates: [{package: postgresql, installed: null, candidate: 15+248+deb12u1}]
     mirrors: [{source: "http://deb.debian.org/debian bookworm", ok: true, via: direct, stage: null, reason: null, seconds: 0.04}]

@@ -2,7 +2,7 @@
 """Can packages be installed now?
 
 Failures, since apt-get install or apt-get update ends with an error then: a package that dpkg left half-installed or half-configured,
-or changes of its that were interrupted; sources that apt can not make out; a package that the roles need, which apt has from none of its
+or without what it depends on, or changes of its that were interrupted; sources that apt can not make out; a package that the roles need, which apt has from none of its
 sources, or which is on hold and not there.
 
 Warnings, since an install may get by: a lock of dpkg or apt that another program holds, also an unattended upgrade (ansible/ansible#51663:
@@ -58,6 +58,7 @@ HALF = ("half-installed", "half-configured", "reinstreq")
 LOCKS = [{"path": str, "pid": int, "process": (str, type(None))}]
 PENDING = {"reboot": bool, "reboot_for": [str], "cloud_init": (str, type(None))}
 DPKG = {"interrupted": bool, "unfinished": [{"package": str, "state": str}], "held": [str]}
+UNMET = {"unmet": [str]}
 SOURCES = {"problems": [str], "unread": [str], "lists_age_s": (int, float, type(None)), "without_list": [str]}
 CANDIDATES = [{"package": str, "installed": (str, type(None)), "candidate": (str, type(None))}]
 
@@ -111,6 +112,9 @@ def _dpkg(record: Mapping[str, t.Any], asked: Asked) -> Told:
     for state, packages in states.items():
         level = fail if any(half in state for half in HALF) else warn
         yield level(f"{state}: {several(packages)}", FIX_DPKG, *COMMANDS_DPKG)
+    unmet = section(record, "dpkg", UNMET)["unmet"] if "unmet" in dpkg else []  # a record of before has none
+    if unmet:
+        yield fail(f"what is depended on is not there: {several(unmet, '; ', most=3)}", FIX_DPKG, *COMMANDS_DPKG)
 
 
 def _sources(record: Mapping[str, t.Any], asked: Asked) -> Told:

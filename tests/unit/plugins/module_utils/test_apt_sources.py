@@ -61,6 +61,8 @@ def test_a_problem_without_end_is_cut(apt):
     assert apt_sources.ask_apt(5)[1] == [" .."]
     apt(100, "", "E: " + "x " * 245 + "http://me:hunter2@a/\n")
     assert apt_sources.ask_apt(5)[1] == ["x " * 244 + "x .."]
+    apt(100, "", "E: " + "x " * 240 + "http://me:pw@abcd/\n")  # 500
+    assert apt_sources.ask_apt(5)[1] == ["x " * 240 + "http://abcd/"]
 
 
 def test_what_this_user_may_not_read(apt):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from ansible_collections.llmgw.preflight.plugins.module_utils import candidates
+from ansible_collections.llmgw.preflight.plugins.module_utils import apt_caches, candidates
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured
 
 POLICY = """\
@@ -32,7 +32,7 @@ etcd:
 def cache(monkeypatch):
     def answers(status, out, err="", uid=1000):
         calls = []
-        monkeypatch.setattr(candidates.os, "geteuid", lambda: uid)
+        monkeypatch.setattr(apt_caches.os, "geteuid", lambda: uid)
         monkeypatch.setattr(candidates, "find", lambda program: f"/usr/bin/{program}")
         monkeypatch.setattr(candidates, "command", lambda argv, limit_s: (calls.append(argv), (status, out, err))[1])
         return calls
@@ -62,7 +62,7 @@ def test_as_root_apt_writes_no_cache(cache, monkeypatch, tmp_path, files, withou
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (1000 + number, 1000 + number))
     of_sources = (str(tmp_path / "lists"), str(tmp_path / "gone"))
-    monkeypatch.setattr(candidates, "CACHES", {
+    monkeypatch.setattr(apt_caches, "CACHES", {
         "pkgcache": (str(tmp_path / "pkg"), (*of_sources, str(tmp_path / "status"))), "srcpkgcache": (str(tmp_path / "src"), of_sources)})
     calls = cache(0, POLICY, uid=0)
     candidates.candidates(["x"], 5)
@@ -76,6 +76,9 @@ def test_nothing_is_asked_for_nothing(cache):
 
 @pytest.mark.parametrize(("err", "reason"), [
     ("E: no http://me:secret@a/\nE: The list of sources could not be read.\n", "apt-cache policy: no http://a/"),
+    ("W: y\nE: a http://me:hunter2@a/\n", "apt-cache policy: a http://a/"),
+    ("E: no http://me:%s@a/\n" % ("hunter2" * 99), "apt-cache policy: no .."),
+    ("W: y\n", "apt-cache policy: exit status 100"),
     ("", "apt-cache policy: exit status 100"),
 ])
 def test_what_apt_says_instead(cache, err, reason):

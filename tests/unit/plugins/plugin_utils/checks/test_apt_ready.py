@@ -48,6 +48,8 @@ BROKEN = states(("openssl", "half-configured"), ("libc6", "half-configured"), ("
      fail("half-configured: openssl, libc6; half-installed reinstreq: perl", apt_ready.FIX_DPKG, *DPKG)),
     (having("dpkg", unfinished=states(("a", "installed reinstreq"))), fail("installed reinstreq: a", apt_ready.FIX_DPKG, *DPKG)),
     (having("dpkg", unfinished=states(("a", "unpacked"))), warn("unpacked: a", apt_ready.FIX_DPKG, *DPKG)),
+    (having("dpkg", unfinished=states(("a", "unpacked")), unmet=["a : Depends: b but it is not installable"]),
+     fail("unpacked: a; what is depended on is not there: a : Depends: b but it is not installable", apt_ready.FIX_DPKG, *DPKG)),
     (having("dpkg", interrupted=True), fail("dpkg was interrupted, and has not taken in what it did", apt_ready.FIX_DPKG, *DPKG)),
     (having("dpkg", held=["postgresql"]), ok(LOCKS_OK)),  # which nobody needs
     # While dpkg is at work it passes through all of these.
