@@ -16,12 +16,15 @@ NO_LIMIT = 2**60  # bytes; version 1 has no word for it, but the largest number 
 
 def confinement():
     """cpus (as many as may be used at a time, with a fraction) and memory_mb; None where there is no limit."""
-    if os.path.exists(os.path.join(ROOT, "cgroup.controllers")):
-        limits = [_version_2(os.path.join(ROOT, group)) for group in GROUPS]
-    elif os.path.isdir(os.path.join(ROOT, "memory")) or os.path.isdir(os.path.join(ROOT, "cpu")):
-        limits = [_version_1(group) for group in GROUPS]
-    else:
-        raise Unmeasured("there are no control groups under %s" % ROOT)
+    try:
+        if os.path.exists(os.path.join(ROOT, "cgroup.controllers")):
+            limits = [_version_2(os.path.join(ROOT, group)) for group in GROUPS]
+        elif os.path.isdir(os.path.join(ROOT, "memory")) or os.path.isdir(os.path.join(ROOT, "cpu")):
+            limits = [_version_1(group) for group in GROUPS]
+        else:
+            raise Unmeasured("there are no control groups under %s" % ROOT)
+    except (ValueError, ArithmeticError) as error:
+        raise Unmeasured("the control groups under %s are not of the known form (%s)" % (ROOT, error)) from error
     cpus = [cpus for cpus, memory in limits if cpus is not None]
     memory = [memory for cpus, memory in limits if memory is not None]
     return {"cpus": min(cpus) if cpus else None, "memory_mb": min(memory) if memory else None}

@@ -3,6 +3,7 @@
 
 import collections
 import os
+import re
 import threading
 import time
 
@@ -86,13 +87,13 @@ def mounts(text):
     for line in text.splitlines():
         head, sign, tail = line.partition(" - ")
         fields, kinds = head.split(" "), tail.split(" ")
-        if len(fields) > 4 and len(kinds) > 1:
+        if len(fields) > 4 and len(kinds) > 1 and re.match(r"\d+:\d+$", fields[2]):
             found.append(Mount(_plain(fields[4]), kinds[0], _plain(kinds[1]), fields[2], "".join(kinds[2:])))
     return found
 
 
 def _plain(field):
-    return field.encode("ascii", "backslashreplace").decode("unicode_escape")
+    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found.group(1), 8)), field)
 
 
 def mount_of(path, points):

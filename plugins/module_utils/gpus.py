@@ -2,6 +2,7 @@
 """Which GPUs of NVIDIA and AMD the machine has, and what their drivers say of them."""
 
 import os
+import re
 
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured, command, find, first_line, text_of
 
@@ -53,5 +54,5 @@ def _nvidia(limit_s):
         fields = [field.strip() for field in line.rsplit(",", 2)]
         if len(fields) == 3:
             # It writes the domain in eight digits, the kernel in four.
-            found[fields[2].lower()[-12:]] = {"name": fields[0], "memory_mb": int(fields[1]) if fields[1].isdigit() else None}
+            found[fields[2].lower()[-12:]] = {"name": fields[0], "memory_mb": int(fields[1]) if re.match("[0-9]{1,15}$", fields[1]) else None}
     return found

@@ -53,7 +53,7 @@ def _host_keys():
     for path in sorted(glob.glob(HOST_KEYS)):
         try:
             key = base64.b64decode(text_of(path).split()[1])
-        except (Unmeasured, IndexError, binascii.Error):
+        except (Unmeasured, IndexError, ValueError):
             continue
         found.append("SHA256:" + base64.b64encode(hashlib.sha256(key).digest()).decode("ascii").rstrip("="))
     return found
@@ -118,8 +118,11 @@ def parse_ifconf(raw):
 def parse_if_inet6(text):
     """Addresses of global scope; without the file the kernel has no IPv6."""
     lines = [line.split() for line in text.splitlines()]
-    return [(fields[5], socket.inet_ntop(socket.AF_INET6, binascii.unhexlify(fields[0])))
-            for fields in lines if len(fields) == 6 and fields[3] == "00"]
+    try:
+        return [(fields[5], socket.inet_ntop(socket.AF_INET6, binascii.unhexlify(fields[0])))
+                for fields in lines if len(fields) == 6 and fields[3] == "00"]
+    except ValueError as error:
+        raise Unmeasured("/proc/net/if_inet6 is not of the known form (%s)" % error) from error
 
 
 def _default_routes():

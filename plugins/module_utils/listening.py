@@ -22,6 +22,8 @@ def listening():
             by_inode.update((entry["inode"], entry) for entry in parse(text_of(path, MOST)))
         except Unmeasured as problem:
             missing.append(str(problem))
+        except (ValueError, struct.error) as error:
+            raise Unmeasured("%s is not of the known form (%s)" % (path, error)) from error
     if len(missing) == 2 or missing and "/proc/net/tcp:" in missing[0]:
         raise Unmeasured("; ".join(missing))  # without tcp6 the kernel has no IPv6, and nothing is missed
     holders = _holders(by_inode)

@@ -29,8 +29,8 @@ def mirrors(asked, limit_s, configuration):
     with_login = any(glob.glob(pattern) or _is_closed(os.path.dirname(pattern)) for pattern in AUTH)
     rows, all_tries, of_host = [], [], Counter()
     for source in sources:
-        urls, known = way_to(source.address)
         try:
+            urls, known = way_to(source.address)
             hosts = [urlsplit(url).hostname for url in urls]
         except ValueError as error:
             urls, hosts, known = [], [], _known(None, str(error))

@@ -29,8 +29,11 @@ def parse(text):
     for line in text.splitlines():
         fields = line.split()
         if len(fields) > 5 and fields[1] != "->" and fields[5].count(":") == 2:
-            major, minor, inode = fields[5].split(":")
-            held[int(major, 16), int(minor, 16), int(inode)] = int(fields[4])
+            try:
+                major, minor, inode = fields[5].split(":")
+                held[int(major, 16), int(minor, 16), int(inode)] = int(fields[4])
+            except ValueError as error:
+                raise Unmeasured("/proc/locks is not of the known form (%s)" % error) from error
     return held
 
 

@@ -174,6 +174,5 @@ def _narrowed(ports, left, values):
 def _range(value):
     if isinstance(value, dict) and "elem" in value:
         value = value["elem"].get("val")
-    if isinstance(value, dict) and "range" in value:
-        return value["range"]
-    return [value, value] if isinstance(value, int) else None
+    ends = value["range"] if isinstance(value, dict) and "range" in value else [value, value]
+    return ends if len(ends) == 2 and all(isinstance(end, int) for end in ends) else None

@@ -136,6 +136,8 @@ def compare(group: Group, left_out: t.Container[str] = ()) -> list[Finding]:
             continue
         try:
             findings += [Finding(machine, check.ID, *verdict) for machine, verdict in check.compare(group)]
+        except OverflowError as problem:
+            findings.append(Finding(None, check.ID, check.WORST, f"could not be read: {problem}", check.FIX_UNREAD))
         except Exception as error:  # as below
             findings.append(Finding(None, check.ID, *_broken(error)))
     return findings
@@ -145,7 +147,7 @@ def verdict_of(check: t.Any, record: Mapping[str, t.Any], asked: Asked) -> Verdi
     try:
         verdict: Verdict | None = check.judge(record, asked)
         return verdict
-    except Unmeasured as problem:
+    except (Unmeasured, OverflowError) as problem:  # the latter of a number that no machine has of anything
         return Verdict(check.WORST, f"could not be read: {problem}", check.FIX_UNREAD)
     except Exception as error:  # a rule that breaks must not take the other rules' findings with it
         return _broken(error)

@@ -55,7 +55,7 @@ def _judge(paths: Sequence[str], found: Mapping[str, t.Any], asked: Asked) -> Ve
     warn_s, fail_s = asked.limits["sync_warn_s"], asked.limits["sync_fail_s"]
     allowed = f"({1000 * warn_s:g} ms is allowed)"
     took = f"a small write to {names} is on the disk within {1000 * seconds:.1f} ms"
-    if seconds <= warn_s:
+    if 0 <= seconds <= warn_s:
         return ok(f"{took} {allowed}")
     if found.get("busy") in BUSY:
         return ok(f"could not be told of {names}: {BUSY[found['busy']]} were busy with something else, and a small write took "

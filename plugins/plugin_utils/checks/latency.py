@@ -48,7 +48,7 @@ def _missing(member: Member, members: Sequence[Member], slowest: str | None) -> 
               and any(role in other.roles and port == PORT for role, port in member.need.reaches)]
     if "edges" not in member.record and "stand_ins" not in member.record:
         return []
-    measured = [*_of(member.record, "edges", {"measured": [str]}), slowest]
+    measured = [*_of(member.record, "edges", {"measured": [str]}), slowest] if slowest else []
     closed = {call["machine"] for name, ports in (("reach", None), ("edges", PORT)) for call in _of(
         member.record, name, {"not_open": [{"machine": str, "port": int}]}) if ports in (None, call["port"])}
     return [name for name in needed if name not in measured and name not in closed]
@@ -78,4 +78,4 @@ def _judge(peer: str, seconds: float, group: Group) -> Verdict:
     detail = f"{1000 * seconds:.1f} ms to {peer} and back ({1000 * warn_s:g} ms is allowed)"
     if seconds > fail_s:
         return fail(detail, FIX)
-    return ok(detail) if seconds <= warn_s else warn(detail, FIX)  # not a number is not enough either
+    return ok(detail) if 0 <= seconds <= warn_s else warn(detail, FIX)  # not a number is not enough either

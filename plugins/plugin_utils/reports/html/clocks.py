@@ -14,6 +14,7 @@ from .words import clean, count, names, state, worst
 SINGLE_MOST = 30  # machines of which each has a line; where there are more, those that are right share one
 LINES_MOST = 60
 FINE_S = 0.001  # around here the scale turns from a linear into a logarithmic one
+FARTHEST_S = 1e300  # that is drawn, which infinity is not, nor what is no number
 LABELS_APART = 14.0  # of a hundred
 
 
@@ -56,7 +57,7 @@ def clocks(report: Mapping[str, t.Any]) -> Clocks | None:
     known = []
     for machine in report["machines"]:
         clock = machine.get("clock")
-        if clock and math.isfinite(clock["offset_s"]) and math.isfinite(clock["error_s"]):
+        if clock and all(abs(clock[part]) <= FARTHEST_S for part in ("offset_s", "error_s")):
             known.append((machine["machine"], clock["offset_s"], clock["error_s"], worst(states.get(machine["machine"], ["ok"]))))
     if not known:
         return None

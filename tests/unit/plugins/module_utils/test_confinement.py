@@ -30,3 +30,12 @@ def test_without_control_groups_nothing_is_known(monkeypatch, tmp_path):
     monkeypatch.setattr(confinement, "ROOT", str(tmp_path))
     with pytest.raises(Unmeasured, match="^there are no control groups under "):
         confinement.confinement()
+
+
+@pytest.mark.parametrize(("name", "text"), [("cpu.max", "150000"), ("cpu.max", "150000 0"), ("memory.max", "much")])
+def test_files_of_another_form(monkeypatch, tmp_path, name, text):
+    (tmp_path / "cgroup.controllers").touch()
+    (tmp_path / name).write_text(text)
+    monkeypatch.setattr(confinement, "ROOT", str(tmp_path))
+    with pytest.raises(Unmeasured, match="^the control groups under .* are not of the known form "):
+        confinement.confinement()

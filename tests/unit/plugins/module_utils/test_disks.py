@@ -98,3 +98,8 @@ def test_a_mount_that_does_not_answer_is_named_and_others_are_let_be(monkeypatch
     stuck.set()
     assert found == [{"path": "/dead", "source": "nas:/dead"}]
     assert sorted(looked_at) == ["/dead", "/denied", "/fine"]
+
+
+def test_lines_of_another_form_and_what_only_looks_like_an_escape():
+    told = ("22 1 x / / rw - ext4 /dev/sda1 rw\n23 22 8:2 / /caf\u00e9\\x4\\134 rw - ext4 /dev/\ufffd rw\n24 22 8:3 / /a rw - ext4\n25\n")
+    assert disks.mounts(told) == [("/caf\u00e9\\x4\\", "ext4", "/dev/\ufffd", "8:2", "rw")]

@@ -85,3 +85,9 @@ def test_amd(machine):
     assert machine({"0000:c1:00.0": ("0x1002", "0x038000", 64 * 2**30), "0000:c2:00.0": ("0x1002", "0x120000", None)}) == {
         "answering": [{"name": "AMD 0000:c1:00.0", "memory_mb": 65536}],
         "silent": [{"name": "AMD 0000:c2:00.0", "reason": "the driver amdgpu does not hold it"}]}
+
+
+@pytest.mark.parametrize("told", ["\u00b2", "9" * 5000, "-1", "[N/A]"])
+def test_memory_that_is_no_figure(machine, told):
+    assert machine({}, "/bin/nvidia-smi", 0, f"NVIDIA L4, {told}, 00000000:00:04.0\n", "")["answering"] == [
+        {"name": "NVIDIA L4", "memory_mb": None}]

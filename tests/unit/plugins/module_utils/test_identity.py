@@ -114,3 +114,16 @@ def test_without_a_network_nothing_is_guessed(machine, monkeypatch):
     monkeypatch.setattr(identity, "_ipv4", refused)
     with pytest.raises(Unmeasured):
         identity.identity()
+
+
+@pytest.mark.parametrize("address", ["abc", "0102", "xx" * 16, "\ufffd"])
+def test_a_table_of_addresses_of_another_form(address):
+    with pytest.raises(Unmeasured, match="^/proc/net/if_inet6 is not of the known form "):
+        identity.parse_if_inet6(f"{address} 02 40 00 80 eth0")
+
+
+def test_a_host_key_of_another_form_is_passed_over(monkeypatch, tmp_path):
+    (tmp_path / "ssh_host_a_key.pub").write_text("ssh-ed25519 \u00e9\n")
+    (tmp_path / "ssh_host_b_key.pub").write_text("ssh-ed25519 AAAA\n")
+    monkeypatch.setattr(identity, "HOST_KEYS", str(tmp_path / "*.pub"))
+    assert identity._host_keys() == ["SHA256:cJ6AyISHokEeHuTfufIqhhSS0gxHZRUMDHlKvXD4FHw"]

@@ -79,3 +79,10 @@ def test_without_ipv6_nothing_is_missed_and_without_ipv4_nothing_is_known(monkey
         monkeypatch.setattr(listening, "text_of", text_of(missing))
         with pytest.raises(Unmeasured, match="^/proc/net/tcp: No such file or directory"):
             listening.listening()
+
+
+@pytest.mark.parametrize("local", ["0100007F", "0100007F:x", "junk:0016", "F00000000:0016"])
+def test_a_table_of_another_form(monkeypatch, local):
+    monkeypatch.setattr(listening, "text_of", lambda path, most: HEAD + line(local))
+    with pytest.raises(Unmeasured, match="^/proc/net/tcp is not of the known form "):
+        listening.listening()

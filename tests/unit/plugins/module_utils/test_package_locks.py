@@ -5,7 +5,9 @@ import os
 import subprocess
 import sys
 
+import pytest
 from ansible_collections.llmgw.preflight.plugins.module_utils import package_locks
+from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured
 
 LOCKS = """1: POSIX  ADVISORY  WRITE 812 08:1a:131 0 EOF
 1: -> POSIX  ADVISORY  WRITE 999 08:1a:132 0 EOF
@@ -48,3 +50,9 @@ def test_on_btrfs_the_kernel_calls_it_by_the_device_of_the_mount(monkeypatch, tm
 
 def test_a_holder_that_is_gone_or_elsewhere_has_no_name():
     assert package_locks._process(-1) is None
+
+
+@pytest.mark.parametrize("line", ["1: POSIX ADVISORY WRITE x 08:1a:131 0 EOF", "1: POSIX ADVISORY WRITE 5 08:1a:z 0 EOF"])
+def test_a_table_of_another_form(line):
+    with pytest.raises(Unmeasured, match="^/proc/locks is not of the known form "):
+        package_locks.parse(line)

@@ -198,3 +198,10 @@ def test_elements_with_a_comment_or_a_time(verdict):
     entries = [{"set": {"family": "ip", "table": "t", "name": "p", "elem": [{"elem": {"val": 22, "comment": "x"}}, 23]}}, {"rule": rule}]
     rules, drops = nftables(json.dumps({"nftables": entries}))
     assert ports_of(rules, [("ip", "t", "in")]) == [(22, 22), (23, 23)]
+
+
+@pytest.mark.parametrize("ends", [["ssh", 80], [22], [22, 80, 81], [22, None]])
+def test_a_range_that_is_none_is_no_condition(ends):
+    match = {"match": {"op": "==", "left": {"payload": {"protocol": "tcp", "field": "dport"}}, "right": {"range": ends}}}
+    rule = {"rule": {"family": "inet", "table": "t", "chain": "c", "expr": [match, {"accept": None}]}}
+    assert ports_of(nftables(json.dumps({"nftables": [rule]}))[0], [("inet", "t", "c")]) == [ALL]

@@ -28,6 +28,7 @@ def verdict(record, asked, *entries, writes=(ETCD,), **limits):
     (0.0102, warn("a small write to /var/lib/etcd is on the disk within 10.2 ms (10 ms is allowed)", SLOW)),
     (0.1, warn("a small write to /var/lib/etcd is on the disk within 100.0 ms (10 ms is allowed)", SLOW)),
     (0.1002, fail("a small write to /var/lib/etcd is on the disk within 100.2 ms (10 ms is allowed)", SLOW)),
+    (-1, warn("a small write to /var/lib/etcd is on the disk within -1000.0 ms (10 ms is allowed)", SLOW)),
     (4, fail("a small write to /var/lib/etcd is on the disk within 4000.0 ms (10 ms is allowed)", SLOW)),
 ])
 def test_levels(record, asked, seconds, expected):

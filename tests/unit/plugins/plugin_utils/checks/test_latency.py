@@ -72,3 +72,10 @@ def test_what_was_tried_and_could_not_be_read(group, sections, reason):
 @pytest.mark.parametrize(("read", "others"), [(["db1"], ["w1"]), (["db1", "n1"], [])])
 def test_left_out_where_there_are_no_two(group, read, others):
     assert latency.compare(group({name: slowest(9) for name in read}, others)) == []
+
+
+def test_a_figure_that_is_none_is_no_pass(group):
+    """Also where the machine says to whom it measured."""
+    told = {"edges": {"slowest": None, "measured": ["w1"]}}
+    assert latency.compare(group({"db1": told, "w1": {}})) == [("db1", warn("could not be measured to w1", latency.FIX_UNREAD))]
+    assert latency.compare(group({"db1": slowest(-1), "w1": {}})) == [("db1", warn("-1000.0 ms to w1 and back (10 ms is allowed)", latency.FIX))]
