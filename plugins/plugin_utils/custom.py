@@ -48,7 +48,7 @@ def compiled(expression: str) -> t.Any:
 
     try:
         found = jmespath.compile(expression)
-    except (jmespath.exceptions.JMESPathError, RecursionError) as problem:
+    except (ValueError, RecursionError) as problem:  # the former are jmespath's own, and Python's of a number with too many digits
         raise ExpressionError(_words(problem)) from problem
     functions = getattr(jmespath.functions.Functions, "FUNCTION_TABLE", {})
     nodes = [found.parsed]

@@ -47,7 +47,7 @@ def limits(given: t.Any, name: str = "preflight_limits") -> dict[str, float]:
             continue
         try:
             number = math.nan if isinstance(value, bool) else float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             number = math.nan
         longest = LONGEST.get(key, LONGEST_S)
         if not 0 < number <= longest:

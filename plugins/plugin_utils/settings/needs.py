@@ -113,7 +113,7 @@ def _is_role(given: t.Any, of_profile: bool) -> bool:
 def _number(given: t.Any, of_profile: bool) -> int | None:
     if of_profile and isinstance(given, str):
         return None
-    return int(given) if isinstance(given, float) and given.is_integer() and given >= 0 else whole(given)
+    return whole(int(given) if isinstance(given, float) and given.is_integer() else given)
 
 
 def _ports(given: t.Any, name: str, of_profile: bool, problems: Problems) -> tuple[int, ...]:

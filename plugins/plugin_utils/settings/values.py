@@ -9,6 +9,7 @@ import urllib.parse
 from collections.abc import Sequence
 
 CPU_LEVELS = 4  # of x86-64
+DIGITS_MOST = 15  # of a figure; what has more is not the same number to every reader of JSON, and at last none to Python
 HIGHEST = f"the highest level of x86-64 is {CPU_LEVELS}."
 
 
@@ -18,7 +19,8 @@ class SettingsError(ValueError):
 
 class Problems(list[str]):
     def add(self, name: str, value: t.Any, allowed: str) -> None:
-        self.append(f"{name} is {shown(value)}: {allowed}")
+        # A key that was given may be part of the name.
+        self.append(f"{name if name.isprintable() else repr(name)[1:-1]} is {shown(value)}: {allowed}")
 
     def stop(self) -> None:
         if self:
@@ -27,16 +29,19 @@ class Problems(list[str]):
 
 def shown(value: t.Any) -> str:
     """A value as it may be printed: what stands where an address has its password, and what follows its question mark, may be secret."""
-    text = repr(str(value) if isinstance(value, str) else value)
+    try:
+        text = repr(str(value) if isinstance(value, str) else value)
+    except (ValueError, RecursionError):  # a number of more than 4,300 digits, or lists in lists without end
+        return "too large to be shown"
     text = re.sub(r"\?[^\s'\"]*", "?***", re.sub(r"[^\s'\"/]+@", "***@", text))
     return text if len(text) <= 80 else text[:77] + "..."
 
 
 def whole(value: t.Any) -> int | None:
     """A whole number, 0 or more, also where a template made text of it; else None."""
-    if isinstance(value, str) and value.isascii() and value.isdigit():
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= DIGITS_MOST:
         return int(value)
-    return int(value) if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return int(value) if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**DIGITS_MOST else None
 
 
 def is_list(value: t.Any) -> bool:

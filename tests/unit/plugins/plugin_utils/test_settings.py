@@ -146,6 +146,8 @@ ADDRESS = "it must be a host name or an IP address, without a port."
     (settings.limits, {"read_s": float("inf")}, f"preflight_limits.read_s is inf: {SECONDS}"),
     (settings.limits, {"read_s": 1e308},
      f"preflight_limits.read_s is 1e+308: {SECONDS}"),
+    (settings.limits, {"read_s": 10**400}, f"preflight_limits.read_s is 1{'0' * 76}...: {SECONDS}"),
+    (settings.limits, {"read_s": 10**5000}, f"preflight_limits.read_s is too large to be shown: {SECONDS}"),
     (settings.limits, {"clock_warn_s": 9}, "preflight_limits.clock_warn_s is 9.0: it must not be more than clock_fail_s (5)."),
     (settings.limits, {"clock_warn_s": 9, "latency_fail_s": 0.001},
      "preflight_limits.clock_warn_s is 9.0: it must not be more than clock_fail_s (5).\n"
@@ -296,3 +298,22 @@ def test_saved_records_may_be_older_than_a_deadline_is_long():
         settings.limits({"stale_s": 366 * day + 1})
     with pytest.raises(settings.SettingsError, match=r"at most 86400 \(a day, in seconds\)"):
         settings.limits({"read_s": day + 1})
+
+
+@pytest.mark.parametrize("large", [10**15, "9" * 5000, 1e300])
+def test_a_figure_that_is_not_the_same_to_every_reader(large):
+    with pytest.raises(settings.SettingsError, match="it must be a whole number, 0 or more.$"):
+        needs({"node": {"memory_mb": large}})
+    assert needs({"node": {"memory_mb": 10**15 - 1}})["node"].memory_mb == 10**15 - 1
+
+
+def test_a_problem_is_one_line_whatever_the_name_is():
+    with pytest.raises(settings.SettingsError) as problem:
+        settings.systems({"a\nb": 5})
+    assert str(problem.value) == 'preflight_systems.a\\nb is 5: it must be a list of versions in quotes, such as ["24.04"].'
+
+
+def test_an_expression_with_a_number_without_end():
+    check = {"check": "a", "expect": f"cpus[{'9' * 5000}]", "fix": "f"}
+    with pytest.raises(settings.SettingsError, match=r"^preflight_custom_checks\[0\].expect is 'cpus\[999.*Exceeds the limit"):
+        settings.custom_checks([check], (), ())
