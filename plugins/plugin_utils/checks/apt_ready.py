@@ -1,9 +1,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 """Can packages be installed now?
 
-Failures, since apt-get install or apt-get update ends with an error then: a package that dpkg left half-installed or half-configured,
-or without what it depends on, or changes of its that were interrupted; sources that apt can not make out; a package that the roles need, which apt has from none of its
-sources, or which is on hold and not there.
+Failures, since apt-get install or apt-get update ends with an error then: a package that dpkg left half-installed or half-configured, or
+without what it depends on, or changes of its that were interrupted; sources that apt can not make out; a package that the roles need, which
+apt has from none of its sources, or which is on hold and not there.
 
 Warnings, since an install may get by: a lock of dpkg or apt that another program holds, also an unattended upgrade (ansible/ansible#51663:
 an install waits for it, or fails); a reboot that is pending; cloud-init that has not finished; a package that is unpacked only; package
