@@ -174,7 +174,7 @@ def test_where_there_are_many_each_tries_some_and_those_that_it_needs(make_lab, 
     assert f"by lot (seed {outcome.report['sampled']['seed']})" in " ".join(outcome.output.split())
     outcome = play(lab.inventory(), lab, variables={"preflight_limits": {"all_pairs": 12}})
     assert {record["reach"]["tried"] for record in outcome.records().values()} == {11}
-    assert "sampled" not in outcome.report
+    assert outcome.report["sampled"] is None
 
 
 def test_batches_try_each_other_within_a_batch(make_lab, play, tmp_path):
@@ -184,7 +184,37 @@ def test_batches_try_each_other_within_a_batch(make_lab, play, tmp_path):
         {"ansible.builtin.import_role": {"name": "llmgw.preflight.preflight"}}]}]))
     outcome = play(lab.inventory(), lab, playbook=playbook)
     assert outcome.rc == 0, outcome.output
-    ports = "could not be tried: 2379, 2380, 5432, 8008 from {} of other batches or runs, read at another time"
+    ports = ("could not be tried: 2379, 2380, 5432, 8008 from {} of other batches or runs: refused, since nothing listens there yet, or by "
+             "a firewall")
     assert {machine: f["detail"] for (machine, check), f in outcome.findings("role_ports").items()} == {
         "db1": ports.format(1), "db2": ports.format(1), "db3": ports.format(2)}
+    assert {machine: f["level"] for (machine, check), f in outcome.findings("latency").items()} == {
+        "db1": "ok", "db2": "ok", "db3": "ok"}
     assert left_over(lab) == []
+
+
+def test_batches_find_what_is_dropped_between_them(make_lab, play, tmp_path):
+    lab = make_lab({"defaults": {"cpus": 2}, "hosts": [
+        DATABASES[0], {**DATABASES[1], "block": [{"to": "db3", "port": 2380}]}, {"name": "db3", "groups": ["database"], "latency_ms": 30}]})
+    playbook = tmp_path / "play.yml"
+    playbook.write_text(json.dumps([{"hosts": "all", "gather_facts": False, "serial": 1, "max_fail_percentage": 100, "tasks": [
+        {"ansible.builtin.import_role": {"name": "llmgw.preflight.preflight"}}]}]))
+    outcome = play(lab.inventory(), lab, playbook=playbook, variables={"preflight_limits": {"reach_s": 4}, "preflight_fail_on": "never"})
+    told = {machine: f for (machine, check), f in outcome.findings("role_ports").items()}
+    assert {machine: f["level"] for machine, f in told.items()} == {"db1": "warn", "db2": "warn", "db3": "fail"}
+    assert told["db3"]["detail"].startswith("is not reached on 2380 (from db2: no answer); ")
+    slow = {machine: f for (machine, check), f in outcome.findings("latency").items()}
+    assert {machine: f["level"] for machine, f in slow.items()} == {"db1": "warn", "db2": "warn", "db3": "warn"}
+    assert all(" to db3 and back" in slow[machine]["detail"] for machine in ("db1", "db2"))
+
+
+def test_beyond_a_limit_what_is_dropped_is_told_of_who_tried_it(make_lab, play):
+    """As for a new machine beside an install that runs: cp1's port is held, cp2's is shut off, and nothing listens on cp3's yet."""
+    lab = make_lab({"defaults": {"cpus": 2, "groups": ["control_plane"]}, "hosts": [
+        {"name": "cp1", "listen": [7443]}, {"name": "cp2", "block": [{"dir": "in", "from": "any", "port": 7443}]}, {"name": "cp3"},
+        {"name": "new", "groups": ["node"]}]})
+    outcome = play(lab.inventory(), lab, arguments="--limit new", variables={"preflight_limits": {"reach_s": 4}})
+    assert outcome.rc == 2, outcome.output
+    assert {at: f["detail"] for at, f in outcome.findings().items() if f["level"] == "fail"} == {
+        ("new", "role_ports"): "does not reach cp2 on 7443 (no answer)"}
+    assert [entry["machine"] for entry in outcome.report["not_examined"]] == ["cp1", "cp2", "cp3"]
