@@ -54,5 +54,6 @@ def _nvidia(limit_s):
         fields = [field.strip() for field in line.rsplit(",", 2)]
         if len(fields) == 3:
             # It writes the domain in eight digits, the kernel in four.
-            found[fields[2].lower()[-12:]] = {"name": fields[0], "memory_mb": int(fields[1]) if re.match("[0-9]{1,15}$", fields[1]) else None}
+            size = int(fields[1]) if re.match("[0-9]{1,15}$", fields[1]) else None
+            found[fields[2].lower()[-12:]] = {"name": fields[0], "memory_mb": size}
     return found

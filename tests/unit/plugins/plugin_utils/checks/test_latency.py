@@ -78,4 +78,5 @@ def test_a_figure_that_is_none_is_no_pass(group):
     """Also where the machine says to whom it measured."""
     told = {"edges": {"slowest": None, "measured": ["w1"]}}
     assert latency.compare(group({"db1": told, "w1": {}})) == [("db1", warn("could not be measured to w1", latency.FIX_UNREAD))]
-    assert latency.compare(group({"db1": slowest(-1), "w1": {}})) == [("db1", warn("-1000.0 ms to w1 and back (10 ms is allowed)", latency.FIX))]
+    assert latency.compare(group({"db1": slowest(-1), "w1": {}})) == [
+        ("db1", warn("-1000.0 ms to w1 and back (10 ms is allowed)", latency.FIX))]
