@@ -1,11 +1,12 @@
-"""What a preflight costs, beside what else people run, in one run on one lab.
+"""What a preflight costs, beside what else people run, on the machines of the lab.
 
-    python3 tests/bench/bench.py [--machines 40] [--forks 10] [--rounds 3] [--usual] [--json FILE]
+    python3 tests/bench/bench.py [--only NAME ...] [--rounds N] [--json FILE] [--list]
+    python3 tests/bench/bench.py --fill FILE
 
-Each round runs every command once, in turn, over cold connections; the table shows the median of the rounds: wall
-seconds, and processor seconds of the controller and of the machines. All share this box, so compare the columns and
-not the figures with another box's. There are three databases, three control planes, and nodes; every machine tries every
-other on its SSH port, and the ports of its roles by stand-ins. Needs root, and ansible on the PATH.
+Each round runs every command of a part once, in turn; a table shows the median of the rounds. Controller and machines are processor
+seconds, wall is seconds. All share this box, so compare the rows and not the figures with another box's. The exit status is 1 where a
+goal is missed. --fill writes the tables of such a JSON file into docs/performance.md, which it does by itself after no run. Needs root,
+and the ansible that is to be measured on the PATH.
 """
 
 from __future__ import annotations
@@ -13,78 +14,52 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
-import statistics
+import platform
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / ".collections")]
 
-from lab import Lab  # noqa: E402 - a script, not a test: nothing puts tests/ on its path but the line above, which must come first
-
-FIGURES = ("wall", "controller", "hosts")
-
-
-def commands(inventory: Path, forks: int, usual: bool) -> dict[str, list[str]]:
-    common = ["-i", str(inventory), "-f", str(forks)]
-    play = ["ansible-playbook", *common, str(ROOT / "playbooks" / "preflight.yml")]
-    made = {
-        "ping": ["ansible", *common, "all", "-m", "ping"],
-        "setup": ["ansible", *common, "all", "-m", "setup"],
-        "preflight": play,
-        "no role ports": [*play, "-e", '{"preflight_role_ports": false}'],
-        "nor pairs": [*play, "-e", '{"preflight_role_ports": false, "preflight_address": "localhost", "preflight_fail_on": "never"}'],
-    }
-    if usual:
-        made["the usual playbook"] = ["ansible-playbook", *common, str(ROOT / "tests" / "bench" / "usual.yml")]
-    return made
+from bench import parts  # noqa: E402 - a script, not a test: nothing puts tests/ on its path but the line above, which must come first
+from bench.document import fill  # noqa: E402
 
 
-def cost(lab: Lab, command: list[str], home: str) -> dict[str, float]:
-    """Run one command over cold connections; all machines must have been read."""
-    shutil.rmtree(f"{lab.dir}/cp", ignore_errors=True)
-    os.mkdir(f"{lab.dir}/cp")
-    environment = {**os.environ, "ANSIBLE_HOME": home, "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".collections")}
-    with lab.network(), lab.measure() as used:
-        done = subprocess.run(command, check=False, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    if done.returncode:
-        sys.exit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
-    return {figure: getattr(used, figure) for figure in FIGURES}
+def box() -> dict[str, str]:
+    ansible = subprocess.run(["ansible", "--version"], check=True, capture_output=True, text=True).stdout.splitlines()[0]
+    return {"ansible": ansible, "python": platform.python_version(), "kernel": platform.release(), "cpus": str(os.cpu_count())}
 
 
-def main() -> None:
+def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--machines", type=int, default=40)
-    options.add_argument("--forks", type=int, default=10)
-    options.add_argument("--rounds", type=int, default=3)
-    options.add_argument("--usual", action="store_true", help="also the usual playbook; at 40 machines it takes minutes")
-    options.add_argument("--json", metavar="FILE", help="write every figure there")
+    options.add_argument("--only", nargs="+", choices=list(parts.PARTS), metavar="NAME", help="only these parts (--list shows them)")
+    options.add_argument("--rounds", type=int, help="so many rounds of each part, in place of its own number")
+    options.add_argument("--json", type=Path, metavar="FILE", help="write the tables there too; those of other parts in it stay")
+    options.add_argument("--list", action="store_true", help="tell the parts and end")
+    options.add_argument("--fill", type=Path, metavar="FILE", help="put the tables of this JSON file into docs/performance.md and end")
     chosen = options.parse_args()
-    lab = Lab(f"/run/llmgw-preflight-bench-{os.getpid()}")
-    figures: dict[str, list[dict[str, float]]] = {}
-    try:
-        lab.up({"hosts": [{"name": "db%d", "count": 3, "groups": ["database"]}, {"name": "cp%d", "count": 3, "groups": ["control_plane"]},
-                          {"name": "m%03d", "count": chosen.machines - 6, "groups": ["node"]}]})
-        with tempfile.TemporaryDirectory() as home:
-            inventory = Path(home) / "hosts.json"
-            inventory.write_text(json.dumps(lab.inventory()))
-            for number in range(chosen.rounds):
-                for name, command in commands(inventory, chosen.forks, chosen.usual).items():
-                    print(f"round {number + 1} of {chosen.rounds}: {name}", file=sys.stderr, flush=True)
-                    figures.setdefault(name, []).append(cost(lab, command, home))
-    finally:
-        lab.down()
-    print(f"{chosen.machines} machines, forks {chosen.forks}, median of {chosen.rounds}, seconds")
-    print(f"{'':<20}{'wall':>8}{'controller':>12}{'machines':>10}")
-    for name, runs in figures.items():
-        wall, controller, machines = (statistics.median(run[figure] for run in runs) for figure in FIGURES)
-        print(f"{name:<20}{wall:>8.1f}{controller:>12.1f}{machines:>10.1f}")
-    if chosen.json:
-        Path(chosen.json).write_text(json.dumps({"options": vars(chosen), "figures": figures}, indent=2) + "\n")
+    if chosen.list:
+        print("\n".join(f"{name:<12}{(part.__doc__ or '').splitlines()[0]}" for name, part in parts.PARTS.items()))
+        return 0
+    if chosen.fill:
+        fill(json.loads(chosen.fill.read_text(encoding="utf-8")))
+        return 0
+    before = json.loads(chosen.json.read_text(encoding="utf-8")) if chosen.json and chosen.json.exists() else {"parts": {}}
+    found = {"box": box(), "parts": before["parts"]}
+    missed = 0
+    for name in chosen.only or parts.PARTS:
+        print(f"{name}:", file=sys.stderr, flush=True)
+        table = parts.PARTS[name](**({"rounds": chosen.rounds} if chosen.rounds else {}))
+        missed += sum(not goal.met for goal in table.goals)
+        print(f"{table}\n", flush=True)
+        found["parts"][name] = table.as_dict()
+        if chosen.json:
+            chosen.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    if missed:
+        print(f"{missed} of the goals are missed.")
+    return 1 if missed else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,0 +1,121 @@
+"""What it costs to judge and to show many records, made from a few real ones; as a program it does so once, and tells it as JSON."""
+
+from __future__ import annotations
+
+import copy
+import datetime
+import json
+import os
+import random
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import typing as t
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from .measure import ROOT, Goal, Table
+
+NUMBER = 1000
+FORMATS = ("json", "html", "xml", "md")
+NOTHING = [{"hosts": "localhost", "gather_facts": False, "tasks": [{"ansible.builtin.assert": {"that": True, "quiet": True}}]}]
+
+
+def copies(part: Mapping[str, t.Any], number: int = NUMBER) -> dict[str, t.Any]:
+    """What one run saved, with so many machines: each further one is as one of its nodes, but for what is a machine's own, and for what
+    is measured or differs in some bytes from one machine to the next."""
+    chance, made = random.Random(1), copy.deepcopy(dict(part))
+    nodes = [record for record in part["records"] if record["roles"] == ["node"]]
+    known = {machine["machine"]: machine for machine in part["machines"]}
+    for at in range(len(made["records"]), number):
+        record = copy.deepcopy(nodes[at % len(nodes)])
+        machine, name, address = known[record["machine"]], f"n{at:04}", f"10.1.{at // 250}.{at % 250 + 1}"
+        record.update(machine=name, address=address)
+        record["identity"].update(machine_id=f"{at:032x}", host_keys=[f"SHA256:{at}"], hostname=name, addresses=[address],
+                                  macs=[f"52:54:00:00:{at // 250:02x}:{at % 250:02x}"])
+        record["names"]["own"]["name"] = name
+        record["clock"]["offset_s"] += chance.uniform(-0.1, 0.1)
+        for place in (*record["disks"], *record["temp"]):
+            place["free_bytes"] -= chance.randrange(2**30)
+        for answer in (*record["mirrors"], *record["internet"]):
+            answer["seconds"] = round(chance.uniform(0.01, 0.3), 3)
+        record["reach"]["seconds"] = {"median": chance.uniform(1e-4, 1e-3), "max": chance.uniform(1e-3, 1e-2)}
+        made["records"].append(record)
+        made["machines"].append({**machine, "machine": name, "address": address})
+    return made
+
+
+def table(part: Mapping[str, t.Any], rounds: int) -> Table:
+    with tempfile.TemporaryDirectory() as folder:
+        file, nothing = Path(folder) / "preflight-records-bench.json", Path(folder) / "nothing.yml"
+        file.write_text(json.dumps(copies(part)), encoding="utf-8")
+        nothing.write_text(json.dumps(NOTHING), encoding="utf-8")
+        arguments = {"preflight_records": str(file), "preflight_report_dir": folder, "preflight_report_formats": list(FORMATS),
+                     "preflight_fail_on": "never"}
+        inside, whole, empty = [], [], []
+        for number in range(rounds):
+            print(f"  round {number + 1} of {rounds}", file=sys.stderr, flush=True)
+            inside.append(json.loads(subprocess.run([sys.executable, "-m", "bench.judging", str(file)], check=True, capture_output=True,
+                                                    text=True, cwd=ROOT / "tests", env=_environment(folder)).stdout))
+            whole.append(_cost(["ansible-playbook", "-i", "localhost,", str(ROOT / "playbooks" / "judge.yml"), "-e",
+                                json.dumps(arguments)], folder))
+            empty.append(_cost(["ansible-playbook", "-i", "localhost,", str(nothing)], folder))
+    steps = {name: statistics.median(one[name] for one in inside) for name in inside[0]}
+    memory = steps.pop("MB")
+    seconds, mb = (statistics.median(one[at] for one in whole) - statistics.median(one[at] for one in empty) for at in (0, 1))
+    total = sum(steps.values())
+    rows = [*([name, spent, "", 1000 * spent / NUMBER] for name, spent in steps.items()),
+            ["all of these", total, memory, 1000 * total / NUMBER],
+            ["playbooks/judge.yml, more than a playbook of one task", seconds, mb, 1000 * seconds / NUMBER]]
+    return Table(f"{NUMBER:,} records", ["", "processor seconds", "MB", "ms for each"], rows,
+                 [Goal("evaluate, seconds", 0.2, steps["evaluate"]), Goal("all of these, seconds", 1, total),
+                  Goal("playbooks/judge.yml, seconds more than Ansible itself", 1, seconds),
+                  Goal("playbooks/judge.yml, MB more than Ansible itself", 300, mb)])
+
+
+def _environment(home: str) -> dict[str, str]:
+    return {**os.environ, "ANSIBLE_HOME": home, "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".collections"),
+            "ANSIBLE_LOCALHOST_WARNING": "false", "PYTHONPATH": f"{ROOT / 'tests'}:{ROOT / '.collections'}"}
+
+
+def _cost(command: Sequence[str], home: str) -> tuple[float, float]:
+    """Processor seconds, and the MB of the largest of its processes."""
+    with subprocess.Popen(command, env=_environment(home), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as program:
+        status, used = os.wait4(program.pid, 0)[1:]
+        program.returncode = os.waitstatus_to_exitcode(status)
+    if program.returncode:
+        raise SystemExit(f"{' '.join(command)} ended with {program.returncode}")
+    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+
+
+def main(file: str) -> None:
+    """Judge once and show once in each form; a small report first, so that what is loaded and compiled once does not count."""
+    from ansible_collections.llmgw.preflight.plugins.plugin_utils.about import about
+    from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import evaluate
+    from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES, text
+
+    records = json.loads(Path(file).read_text(encoding="utf-8"))["records"]
+    made = about(datetime.datetime.now().astimezone(), "bench", "llmgw")
+    spent: dict[str, float] = {}
+
+    def timed(name: str, work: t.Callable[[], t.Any]) -> t.Any:
+        start = time.process_time()
+        found = work()
+        spent[name] = time.process_time() - start
+        return found
+
+    for some in (records[:10], records):
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        judged = timed("evaluate", lambda some=some: evaluate(some))
+        report = {**judged, "about": made, "not_examined": [], "sampled": None, "changes": None}
+        timed("terminal", lambda report=report: list(text.lines(report, 120)))
+        for name in FORMATS:
+            timed(name, lambda name=name, report=report: FILES[name](report))
+    print(json.dumps({**spent, "MB": (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
