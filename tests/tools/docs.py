@@ -1,4 +1,5 @@
-"""Writes those pages of docs/ that are made from data: profiles.md from the profiles and their schema, checks.md from the checks."""
+"""Writes what in docs/ is made from data: profiles.md from the profiles and their schema, checks.md from the checks, and of AWX's survey
+the choices among both."""
 
 import json
 import sys
@@ -9,6 +10,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 PROFILES = ROOT / "roles" / "preflight" / "profiles"
 SCHEMA = ROOT / "docs" / "profile.schema.json"
+SURVEY = ROOT / "docs" / "awx" / "survey.json"
 FIGURES = {"cpus": "CPUs", "cpu_level": "level of x86-64", "memory_mb": "memory MB", "gpus": "GPUs", "gpu_memory_mb": "GPU memory MB",
            "disk_gb": "disk GB"}
 SELDOM = ("cpu_level", "gpus", "gpu_memory_mb")  # shown only where a role asks for it
@@ -129,9 +131,7 @@ would alarm for nothing, the check says below what it does instead.
 
 def checks():
     """docs/checks.md, as it must be."""
-    sys.path.insert(0, str(ROOT / ".collections"))
-    from ansible_collections.llmgw.preflight.plugins.plugin_utils import checks as package
-
+    package = package_of_checks()
     parts = (("On each machine", (package.login, *package.AFTER_LOGIN)), ("Between the machines", package.BETWEEN))
     told = [(f"`{check.ID}`", check.__doc__.strip().splitlines()[0],
              str(getattr(check, "WORST", "fail"))) for name, of in parts for check in of]
@@ -140,7 +140,23 @@ def checks():
     return "\n".join((CHECKS, listed, "", *sections))
 
 
-PAGES = {ROOT / "docs" / "profiles.md": profiles, ROOT / "docs" / "checks.md": checks}
+def package_of_checks():
+    sys.path.insert(0, str(ROOT / ".collections"))
+    from ansible_collections.llmgw.preflight.plugins.plugin_utils import checks as package
+    return package
+
+
+def survey():
+    """docs/awx/survey.json, as it must be: as it is, with the choices that there are."""
+    made = json.loads(SURVEY.read_text(encoding="utf-8"))
+    choices = {"preflight_profile": sorted(path.stem for path in PROFILES.glob("*.yml")),
+               "preflight_skip": [check for check in package_of_checks().IDS if check != "login"]}
+    for question in made["spec"]:
+        question["choices"] = choices.get(question["variable"], question["choices"])
+    return json.dumps(made, indent=2, ensure_ascii=False) + "\n"
+
+
+PAGES = {ROOT / "docs" / "profiles.md": profiles, ROOT / "docs" / "checks.md": checks, SURVEY: survey}
 
 
 def main():
