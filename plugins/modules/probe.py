@@ -82,7 +82,7 @@ options:
   gather_subset:
     description:
       - Facts of Ansible's own that are put into the record as C(facts), as O(ansible.builtin.setup#module:gather_subset) has them.
-      - Programs in /etc/ansible/facts.d are not run.
+      - That module is run for them, with a start of Python of its own. Programs in /etc/ansible/facts.d are not run.
     type: list
     elements: str
     default: []
