@@ -69,6 +69,14 @@ def test_without_the_tag_they_pass_over_it_but_where_it_is_imported(run, way, pa
     assert (outcome.report is None, installed) == ((True, {"b", "c", "small"}) if passed_over else (False, set()))
 
 
+@pytest.mark.parametrize(("apply", "touched"), [({}, {"b", "c", "small"}), ({"apply": {"tags": ["always"]}}, set())],
+                         ids=["include only", "its tasks too"])
+def test_an_included_one_needs_the_tag_on_its_tasks_too(run, apply, touched):
+    included = {"ansible.builtin.include_role": {"name": "llmgw.preflight.preflight", **apply}, "tags": ["always"]}
+    outcome, installed = run([{"hosts": "all", "gather_facts": False, "pre_tasks": [included], "tasks": [INSTALL]}], "--tags install")
+    assert (outcome.report is None, installed) == (bool(touched), touched)
+
+
 @pytest.mark.parametrize(("way", "touched"), [("a play before", set()), ("pre_task", {"b", "c"}), ("imported", set())])
 def test_with_serial_only_a_pre_task_is_asked_batch_by_batch(run, way, touched):
     outcome, installed = run(plays(way, serial=1))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
-from ansible_collections.llmgw.preflight.plugins.plugin_utils import checks
+from ansible_collections.llmgw.preflight.plugins.plugin_utils import checks, settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES
 
 ROOT = Path(__file__).parents[2]
@@ -114,6 +116,29 @@ def test_the_execution_environments_files_are_there_and_ask_for_no_second_ansibl
     assert all(re.fullmatch(r"[a-z-]+( \[platform:(rpm|dpkg)\])?", line) for line in system)
 
 
+def builder(folder, *line):
+    """What ansible-builder says; it needs nobody for these two."""
+    program = Path(sys.executable).with_name("ansible-builder")
+    done = subprocess.run([program, *line], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_ansible_builder_finds_what_an_execution_environment_needs(tmp_path):
+    found = yaml.safe_load(builder(tmp_path, "introspect", ROOT / ".collections"))
+    assert {kind: {line.partition("#")[0].strip() for line in lines} for kind, lines in found.items()} == {
+        "python": {"jmespath>=1.0"}, "system": {"openssh-clients [platform:rpm]", "openssh-client [platform:dpkg]", "sshpass"}}
+
+
+def test_ansible_builder_takes_the_definition_of_the_document(tmp_path):
+    (definition,) = re.findall(r"```yaml\n(version: 3\n.*?)```", (ROOT / "docs" / "awx.md").read_text(), re.DOTALL)
+    (tmp_path / "execution-environment.yml").write_text(definition.replace("BASE-IMAGE:TAG", "localhost/base:1"))
+    builder(tmp_path, "create", "--output-filename", "Containerfile")
+    assert "localhost/base:1" in (tmp_path / "context" / "Containerfile").read_text()
+    asked = yaml.safe_load((tmp_path / "context" / "_build" / "requirements.yml").read_text())
+    assert [one["name"] if isinstance(one, dict) else one for one in asked["collections"]] == ["llmgw.preflight"]
+
+
 # -------------------------------------------------------------------------------------------------------------------- in CI
 def examples():
     return [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", (ROOT / "docs" / "ci.md").read_text(), re.DOTALL)]
@@ -157,3 +182,62 @@ def test_it_is_published_also_when_the_preflight_fails(number):
     at = next(number for number, step in enumerate(job["steps"]) if "ansible-playbook" in step.get("run", ""))
     assert len(job["steps"][at + 1:]) == 2
     assert {step["if"] for step in job["steps"][at + 1:]} == {"always()"}
+
+
+# ------------------------------------------------------------------------------------------------------- README and docs/
+PAGES = {str(path.relative_to(ROOT)): path.read_text("utf-8")
+         for path in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "roles").rglob("*.md")) if path.name != "CHANGELOG.md"}
+
+
+def rows_of(page, head):
+    """The rows of the table that begins so, as lists of cells."""
+    table = PAGES[page].split(f"\n{head}", 1)[1].split("\n\n", 1)[0]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in table.splitlines()[2:]]
+
+
+def test_the_readme_has_the_order_of_certification():
+    order = ["Requirements", "Installation", "Use", "Testing", "Support", "Release notes", "Licence"]
+    assert [head for head in re.findall(r"^## (.*)$", PAGES["README.md"], re.MULTILINE)] == order
+
+
+def test_each_variable_is_told_in_the_readme_and_no_other():
+    told = [name for row in rows_of("README.md", "| variable | default") for name in re.findall(r"`(preflight_\w+)`", row[0])]
+    assert sorted(told) == sorted(ROLE)
+
+
+def test_no_page_speaks_of_a_variable_that_there_is_not():
+    others = {"preflight_report", "preflight_plan", "preflight_probe", "preflight_hosts", "preflight_records", "preflight_version"}
+    for page, text in PAGES.items():
+        assert set(re.findall(r"\bpreflight_[a-z_]*[a-z]\b(?![.*])", text)) - {*ROLE, *others} == set(), page
+
+
+def test_each_limit_is_told_with_what_it_is():
+    told = {name: float(value) for row in rows_of("docs/limits.md", "| limit | default")
+            for name, value in zip(re.findall(r"`(\w+)`", row[0]), row[1].split(", "), strict=True)}
+    assert told == settings.LIMITS
+
+
+def test_each_check_is_told():
+    assert [row[0] for row in rows_of("docs/checks.md", "| check | asks")] == [f"[`{check}`](#{check})" for check in checks.IDS]
+
+
+def anchors(text):
+    """Of a page's heads, as GitHub makes them."""
+    return {re.sub(r"[^\w -]", "", head).strip().lower().replace(" ", "-") for head in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_a_page_points_at_is_there(page):
+    for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"```.*?```", "", PAGES[page], flags=re.DOTALL)):
+        if "://" in target:
+            continue
+        name, _hash, anchor = target.partition("#")
+        there = (ROOT / page).parent / name if name else ROOT / page
+        assert there.exists(), target
+        assert not anchor or anchor in anchors(there.read_text("utf-8")), target
+
+
+@pytest.mark.parametrize("page", ["docs/how-it-works.md", "CONTRIBUTING.md", "README.md"])
+def test_the_files_and_folders_that_a_page_names_are_there(page):
+    named = re.findall(r"`((?:plugins|roles|tests|docs|examples|meta)/[\w./-]+)`", PAGES[page])
+    assert [name for name in named if not (ROOT / name).exists() and "role_name" not in name] == []
