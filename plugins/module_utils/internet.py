@@ -122,19 +122,20 @@ class Try(threading.Thread):
     def portal(self, opener, answer):
         """What shows that something in between answers in the mirror's place, to have somebody log in first; None if nothing does.
 
-        A mirror may send its callers elsewhere, but not those that ask it for a name that nobody can have (RFC 6761).
+        A mirror may send its callers elsewhere, but not those that ask it for a name that nobody can have (RFC 6761); or it sends all of
+        them to the same file elsewhere, where nobody logs in.
         """
         if answer.code == 511:  # RFC 6585
             return "something in between asks for a login (511 %s)" % answer.reason
-        elsewhere = _host_of(answer)
-        if elsewhere in (None, urlsplit(self.url).hostname):
+        own, (elsewhere, path) = urlsplit(self.url), _sent_to(answer)
+        if elsewhere in (None, own.hostname) or len(own.path) > 1 and path.endswith(own.path):
             return None
         try:
             opener.open(Request(self.url, method="HEAD", headers={"User-Agent": AGENT, "Host": "nobody.invalid"}),
                         timeout=self.limit_s).close()
         except HTTPError as other:
             other.close()
-            if _host_of(other) == elsewhere:
+            if _sent_to(other)[0] == elsewhere:
                 return "something in between sends every caller to %s" % elsewhere
         except Exception:  # no portal would leave a caller without an answer
             pass
@@ -159,12 +160,13 @@ class Try(threading.Thread):
                 self.reason = self.reason.replace(secret, "***")
 
 
-def _host_of(answer):
-    """Where an answer sends its caller, if anywhere."""
+def _sent_to(answer):
+    """Host and path to which an answer sends its caller; None and no path if nowhere."""
     try:
-        return urlsplit(answer.headers.get("Location") or "").hostname
+        place = urlsplit(answer.headers.get("Location") or "")
+        return place.hostname, place.path
     except ValueError:  # no address at all
-        return None
+        return None, ""
 
 
 def _telling(kind, attempt):

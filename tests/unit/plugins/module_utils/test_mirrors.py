@@ -118,6 +118,12 @@ def test_a_captive_portal(server):
         bad(f"{url}/debian bookworm", "http", "something in between sends every caller to login.hotel.invalid")]
 
 
+def test_one_that_is_elsewhere_for_every_caller(server):
+    url, asked = server(otherwise=301, sends_to=f"https://www.mirror.invalid/x{IN_RELEASE}")
+    assert read(url + IN_RELEASE) == [good(f"{url}/debian bookworm")]
+    assert len(asked) == 1
+
+
 @pytest.mark.parametrize("status", [401, 403])
 def test_one_that_asks_for_a_login_that_apt_has(server, monkeypatch, tmp_path, status):
     url, asked = server(otherwise=status)
