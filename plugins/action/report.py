@@ -21,10 +21,13 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils.about import about
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.changes import NotComparable, changes
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import SCHEMA_VERSION
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.files import folder_of, write_whole
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.plain import plain
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES, script, text
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.settings import FAIL_ON, LIMITS, NO_PLAN
 
 display = Display()
+
+REPORT = "preflight_report"  # what the role registers
 
 # The order of the file: what is looked for first comes first.
 PARTS = ("schema_version", "about", "worst", "counts", "waived", "machines", "findings", "skipped", "waivers", "limits", "needs",
@@ -45,14 +48,16 @@ class ActionModule(ActionBase):
     def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
         super().run(tmp, task_vars)
         arguments = self.validate_argument_spec(argument_spec={
-            "report": {"type": "dict", "required": True},
+            "report": {"type": "dict"},
             "fit": {"type": "bool", "default": False},
             "fail_on": {"type": "str", "choices": list(FAIL_ON), "default": "fail"},
             "dir": {"type": "str"},
             "formats": {"type": "list", "elements": "str", "choices": list(FILES), "default": ["json"]},
             "fix_script": {"type": "str"},
         })[1]
-        given = arguments["report"]
+        # An argument of this size Ansible works out as a template for longer than it takes to judge.
+        registered = (task_vars or {}).get(REPORT)
+        given = arguments["report"] if arguments["report"] is not None else plain(registered) if isinstance(registered, dict) else {}
         if "left_out" in given:  # as the judge calls it
             given = {**given, "skipped": given["left_out"]}
         # A registered one also holds what Ansible puts beside it.

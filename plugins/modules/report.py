@@ -10,9 +10,10 @@ description:
 author: llmgw (@llmgw)
 options:
   report:
-    description: What P(llmgw.preflight.judge#module) or P(llmgw.preflight.evaluate#filter) returned.
+    description:
+      - What P(llmgw.preflight.judge#module) or P(llmgw.preflight.evaluate#filter) returned.
+      - Without it, what is in the variable C(preflight_report), which costs much less where there are many machines.
     type: dict
-    required: true
   fail_on:
     description: The least level that fails this task.
     type: str

@@ -17,16 +17,18 @@ PLAY = "0242ac11-0002-c3f5-7f1d-000000000001"
 
 @pytest.fixture
 def run(monkeypatch):
-    """run(report, ...): the task; its result, and under said what it put on the screen, and under warned its warnings."""
-    def task(report, **arguments):
+    """run(report, ...): the task; its result, and under said what it put on the screen, and under warned its warnings. With None as
+    the report, what the variables have."""
+    def task(report, variables=None, **arguments):
         said, warned = [], []
         monkeypatch.setattr(action, "display", types.SimpleNamespace(
             columns=80, verbosity=0, display=said.append, warning=warned.append))
-        task = types.SimpleNamespace(args={"report": report, **arguments}, async_val=0, check_mode=False, action="report", diff=False)
+        given = arguments if report is None else {"report": report, **arguments}
+        task = types.SimpleNamespace(args=given, async_val=0, check_mode=False, action="report", diff=False)
         connection = types.SimpleNamespace(_shell=types.SimpleNamespace(tmpdir="none is made"))
         module = action.ActionModule(task, connection, types.SimpleNamespace(check_mode=False), None, None, None)
         try:
-            result = module.run()
+            result = module.run(task_vars=variables)
         except AnsibleActionFail as problem:
             result = {"failed": True, "msg": str(problem)}
         return {**result, "said": "\n".join(said), "warned": warned}
@@ -57,6 +59,18 @@ def test_every_format_of_what_a_filter_made(run, report, tmp_path):
         content = (tmp_path / "new" / "folder" / f"preflight.{name}").read_text()
         assert "1 usable (needs 2)" in content
         assert f"Report written to {tmp_path}/new/folder/preflight.{name}" in result["said"]
+
+
+def test_without_a_report_what_is_registered_is_shown(run, report, tmp_path):
+    run(None, {"preflight_report": {**report(cpus=1), "changed": False}}, dir=str(tmp_path / "registered"))
+    run(report(cpus=1), dir=str(tmp_path / "given"))
+    registered, given = written(tmp_path / "registered"), written(tmp_path / "given")
+    assert {**registered, "about": None} == {**given, "about": None}
+
+
+@pytest.mark.parametrize("variables", [None, {}, {"preflight_report": {}}, {"preflight_report": "{{ what }}"}, {"preflight_report": None}])
+def test_nothing_is_registered(run, variables):
+    assert run(None, variables)["msg"].startswith("There is no plan to go by")
 
 
 def test_only_what_is_asked_for(run, report, tmp_path):
