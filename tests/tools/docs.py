@@ -1,7 +1,8 @@
-"""Writes what in docs/ is made from data: profiles.md from the profiles and their schema, checks.md from the checks, and of AWX's survey
-the choices among both."""
+"""Writes what in docs/ is made from data: profiles.md from the profiles and their schema, checks.md from the checks, variables.md
+from the role's specification, and of AWX's survey the choices among the first two."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 PROFILES = ROOT / "roles" / "preflight" / "profiles"
 SCHEMA = ROOT / "docs" / "profile.schema.json"
+SPECIFICATION = ROOT / "roles" / "preflight" / "meta" / "argument_specs.yml"
 SURVEY = ROOT / "docs" / "awx" / "survey.json"
 FIGURES = {"cpus": "CPUs", "cpu_level": "level of x86-64", "memory_mb": "memory MB", "gpus": "GPUs", "gpu_memory_mb": "GPU memory MB",
            "disk_gb": "disk GB"}
@@ -140,6 +142,38 @@ def checks():
     return "\n".join((CHECKS, listed, "", *sections))
 
 
+VARIABLES = """\
+<!-- Made by `make docs` from roles/preflight/meta/argument_specs.yml. -->
+# Variables
+
+All that the role and its playbooks take; the [README](../README.md#variables) has a line for each, and says which may differ from
+machine to machine.
+"""
+
+
+def variables():
+    """docs/variables.md, as it must be."""
+    options = yaml.safe_load(SPECIFICATION.read_text(encoding="utf-8"))["argument_specs"]["main"]["options"]
+    return "\n".join((VARIABLES, *(variable(name, about) for name, about in options.items())))
+
+
+def variable(name, about):
+    kind = " of ".join(filter(None, (about["type"], about.get("elements"))))
+    default = f", default `{json.dumps(about['default'])}`" if about.get("default") not in (None, "") else ""
+    choices = f", one of {', '.join(f'`{choice}`' for choice in about['choices'])}" if "choices" in about else ""
+    keys = "".join(f"- `{key}`{'' if one.get('required') else ' (may be left out)'}: {' '.join(sentences(one))}\n"
+                   for key, one in about.get("options", {}).items())
+    return f"## `{name}`\n\n{kind}{choices}{default}\n\n{' '.join(sentences(about))}\n" + (f"\n{keys}" if keys else "")
+
+
+def sentences(about):
+    """Its description, with Ansible's markup as Markdown has it."""
+    given = about["description"]
+    for text in [given] if isinstance(given, str) else given:
+        text = re.sub(r"\b(?:RV|[CVO])\((?:[^()#]*#\w+:(?:main:)?)?((?:[^()]|\([^()]*\))*)\)", r"`\1`", text)
+        yield re.sub(r"\b[MP]\(([^()#]*)(?:#\w+)?\)", r"`\1`", text)
+
+
 def package_of_checks():
     sys.path.insert(0, str(ROOT / ".collections"))
     from ansible_collections.llmgw.preflight.plugins.plugin_utils import checks as package
@@ -156,7 +190,8 @@ def survey():
     return json.dumps(made, indent=2, ensure_ascii=False) + "\n"
 
 
-PAGES = {ROOT / "docs" / "profiles.md": profiles, ROOT / "docs" / "checks.md": checks, SURVEY: survey}
+PAGES = {ROOT / "docs" / "profiles.md": profiles, ROOT / "docs" / "checks.md": checks, ROOT / "docs" / "variables.md": variables,
+         SURVEY: survey}
 
 
 def main():

@@ -70,13 +70,3 @@ def test_each_by_which_a_task_ends_is_told():
     ends = {text for text in ends if text not in {f"{GAP}: it can not be read: {GAP}.", f"llmgw.preflight.evaluate: {GAP}"}}
     assert len(ends) > 10
     assert [text for text in sorted(ends) if not any(pattern(message).search(text) for message in cited(OURS))] == []
-
-
-def test_what_it_points_at_is_there():
-    for target in re.findall(r"\]\(([^)]+)\)", PAGE):
-        name, _hash, anchor = target.partition("#")
-        document = (ROOT / "docs" / name).resolve()
-        assert document.is_file(), target
-        heads = {re.sub(r"[^\w -]", "", head).strip().lower().replace(" ", "-")
-                 for head in re.findall(r"^#+ (.*)$", document.read_text("utf-8"), re.MULTILINE)}
-        assert not anchor or anchor in heads, target
