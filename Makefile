@@ -15,7 +15,7 @@ export ANSIBLE_COLLECTIONS_PATH := $(CURDIR)/.collections:$(THEIRS)
 
 .NOTPARALLEL: # the stages of `make test` keep their order
 .PHONY: help preflight inventory collection packages ruff mypy ansible-lint lint sanity sanity-all units docs-lint importer lint-all
-.PHONY: docs changelog release unit browser validator pictures lab integration pytest cores all-cores test test-all clean
+.PHONY: bench docs changelog release unit browser validator pictures lab integration pytest cores all-cores test test-all clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -115,6 +115,10 @@ validator: packages
 pictures: $(VENV)/installed-dev collection packages ## the pictures in docs/pictures, from a run on the lab
 	@echo "== pictures"
 	@$(BIN)/python tests/tools/pictures.py
+
+bench: $(VENV)/installed-dev collection packages ## what a preflight costs, on the lab; ARGS go to tests/bench/bench.py
+	@mkdir -p tests/output
+	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python tests/bench/bench.py --json tests/output/bench.json $(value ARGS)
 
 # Ansible finds a collection only in a folder of this form.
 LINK := .collections/ansible_collections/llmgw/preflight
