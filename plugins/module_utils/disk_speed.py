@@ -41,8 +41,8 @@ BUSY_DISK, BUSY_CPU = "disk", "cpu"
 def disk_speed(paths, allowed_s):
     """Begin to try these paths, and return a reader of what comes of it. To be called before there are threads, since it forks.
 
-    Of each path: mount, and p99_s (the time in which 99 of 100 writes are on the disk; with fewer writes, all), of how many writes, and
-    busy (disk or cpu, where something else was at work, so that p99_s says little; else None). Or error, where it takes no write; or
+    Of each path: mount, and p99_s (the time in which 99 of 100 writes are on the disk; with fewer writes, all; with none, the time after
+    which not one was), of how many writes, and busy (disk or cpu, where something else was at work, so that p99_s says little; else None). Or error, where it takes no write; or
     reason, where none was tried.
     """
     if not paths:
@@ -88,7 +88,7 @@ def _finished(found, load):
     if "mount" not in found:
         return dict(found, reason="no answer within %g s" % STUCK_S)
     # No processor is ever that busy.
-    return dict(found, writes=1, p99_s=round(time.monotonic() - begun, 1), busy=BUSY_DISK if load.seen(1) == BUSY_DISK else None)
+    return dict(found, writes=0, p99_s=round(time.monotonic() - begun, 1), busy=BUSY_DISK if load.seen(1) == BUSY_DISK else None)
 
 
 def try_all(paths, allowed_s, tell):

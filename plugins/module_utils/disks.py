@@ -64,7 +64,8 @@ def silent_mounts(limit_s):
             thread = threading.Thread(target=_look_at, args=(mount.path,))
             thread.daemon = True  # it can't be ended, and must not keep this process alive
             thread.start()
-            looking.append((thread, {"path": mount.path, "source": mount.source}))
+            source = re.sub(r"//\S*@", "//", mount.source)  # that of curlftpfs holds its password
+            looking.append((thread, {"path": mount.path, "source": source}))
     end = time.monotonic() + limit_s
     for thread, _mount in looking:
         thread.join(max(0, end - time.monotonic()))

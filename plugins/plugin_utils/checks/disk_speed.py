@@ -54,11 +54,14 @@ def _judge(paths: Sequence[str], found: Mapping[str, t.Any], asked: Asked) -> Ve
     seconds = section({ID: found}, ID, {"p99_s": (int, float)})["p99_s"]
     warn_s, fail_s = asked.limits["sync_warn_s"], asked.limits["sync_fail_s"]
     allowed = f"({1000 * warn_s:g} ms is allowed)"
-    took = f"a small write to {names} is on the disk within {1000 * seconds:.1f} ms"
+    took, meanwhile = f"is on the disk within {1000 * seconds:.1f} ms", f"took {1000 * seconds:.1f} ms meanwhile"
+    if found.get("writes") == 0:
+        took = meanwhile = f"was not on the disk after {seconds:.1f} s"
+    took = f"a small write to {names} {took}"
     if 0 <= seconds <= warn_s:
         return ok(f"{took} {allowed}")
     if found.get("busy") in BUSY:
-        return ok(f"could not be told of {names}: {BUSY[found['busy']]} were busy with something else, and a small write took "
-                  f"{1000 * seconds:.1f} ms meanwhile {allowed}")
+        return ok(f"could not be told of {names}: {BUSY[found['busy']]} were busy with something else, and a small write {meanwhile} "
+                  f"{allowed}")
     fix = FIX_SLOW.format(names, BY_HAND.format(paths[0]))
     return warn(f"{took} {allowed}", fix) if seconds <= fail_s else fail(f"{took} {allowed}", fix)

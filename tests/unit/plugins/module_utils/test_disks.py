@@ -85,19 +85,20 @@ def test_a_mount_that_does_not_answer_is_named_and_others_are_let_be(monkeypatch
 
     def statvfs(path):
         looked_at.append(path)
-        if path == "/dead":
+        if path in ("/dead", "/dead-ftp"):
             stuck.wait()
         if path == "/denied":
             raise PermissionError(path)
 
     text = "1 1 0:1 / / rw - ext4 /dev/sda rw\n" + "".join(
         f"1 1 0:1 / {path} rw - {kind} nas:{path} rw\n" for path, kind in (("/dead", "nfs4"), ("/denied", "cifs"), ("/fine", "fuse.sshfs")))
+    text += "1 1 0:1 / /dead-ftp rw - fuse curlftpfs#ftp://me:hunter2@ftp/ rw\n"
     monkeypatch.setattr(disks, "text_of", lambda path, most: text)
     monkeypatch.setattr(disks.os, "statvfs", statvfs)
     found = disks.silent_mounts(0.5)
     stuck.set()
-    assert found == [{"path": "/dead", "source": "nas:/dead"}]
-    assert sorted(looked_at) == ["/dead", "/denied", "/fine"]
+    assert found == [{"path": "/dead", "source": "nas:/dead"}, {"path": "/dead-ftp", "source": "curlftpfs#ftp://ftp/"}]
+    assert sorted(looked_at) == ["/dead", "/dead-ftp", "/denied", "/fine"]
 
 
 def test_lines_of_another_form_and_what_only_looks_like_an_escape():

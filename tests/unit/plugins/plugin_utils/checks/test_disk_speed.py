@@ -35,6 +35,14 @@ def test_levels(record, asked, seconds, expected):
     assert verdict(record, asked, entry(seconds=seconds)) == expected
 
 
+def test_a_write_that_did_not_end(record, asked):
+    assert verdict(record, asked, {**entry(seconds=4), "writes": 0}) == fail(
+        "a small write to /var/lib/etcd was not on the disk after 4.0 s (10 ms is allowed)", SLOW)
+    assert verdict(record, asked, {**entry(seconds=4, busy="disk"), "writes": 0}) == ok(
+        "could not be told of /var/lib/etcd: its disks were busy with something else, and a small write was not on the disk after 4.0 s "
+        "(10 ms is allowed)")
+
+
 def test_what_is_allowed_can_be_set(record, asked):
     assert verdict(record, asked, entry(seconds=0.015), sync_warn_s=0.02) == ok(
         "a small write to /var/lib/etcd is on the disk within 15.0 ms (20 ms is allowed)")
