@@ -42,8 +42,8 @@ def disk_speed(paths, allowed_s):
     """Begin to try these paths, and return a reader of what comes of it. To be called before there are threads, since it forks.
 
     Of each path: mount, and p99_s (the time in which 99 of 100 writes are on the disk; with fewer writes, all; with none, the time after
-    which not one was), of how many writes, and busy (disk or cpu, where something else was at work, so that p99_s says little; else None). Or error, where it takes no write; or
-    reason, where none was tried.
+    which not one was), of how many writes, and busy (disk or cpu, where something else was at work, so that p99_s says little; else None).
+    Or error, where it takes no write; or reason, where none was tried.
     """
     if not paths:
         return lambda: []
