@@ -40,27 +40,39 @@ class ActionModule(ActionBase):
             waivers = None if arguments["waivers"] is None else settings.waivers(arguments["waivers"])
             whole = parts.whole(read(files(arguments["paths"])), version(), now, {name: limits[name] for name in arguments["limits"]},
                                 waivers)
-            asked = whole.settings
+        except (parts.PartsError, settings.SettingsError) as problem:
+            return refused(str(problem))
+        asked = whole.settings
+        try:
             report = evaluate(
                 whole.records, limits=asked["limits"], profile=asked["profile"], custom_checks=asked["custom_checks"],
                 skip=asked["left_out"], waived=asked["waivers"], today=now.date(), elsewhere=whole.elsewhere, told=whole.findings)
-        except (parts.PartsError, RecordsError, settings.SettingsError) as problem:
-            return {"failed": True, "changed": False, "msg": str(problem)}  # not raised: see refused in plan.py
+        except (RecordsError, settings.SettingsError) as problem:
+            return refused(f"What the files hold can not be judged: {problem}")
         made = about(now, ansible_version, asked["profile"].get("name"))
         return as_result(report, made, [], whole.sampled, arguments["fail_on"])
+
+
+def refused(why: str) -> dict[str, t.Any]:
+    """As in plan.py not raised."""
+    return {"failed": True, "changed": False, "msg": why}
 
 
 def files(paths: t.Iterable[str]) -> list[Path]:
     """These files, and those of preflight_records_dir in these folders. Raises PartsError."""
     found: list[Path] = []
+    problems: list[str] = []
     for path in (Path(os.path.expanduser(given)) for given in paths if given):
         try:
             there = sorted(path / name for name in os.listdir(path) if fnmatch.fnmatch(name, EACH)) if os.path.isdir(path) else [path]
-            if not there or not path.exists():
-                raise parts.PartsError(f"{path}: there is no such file, or no {EACH} in it.")
+            if there and path.exists():
+                found += there
+            else:
+                problems.append(f"{path}: there is no such file, or no {EACH} in it.")
         except OSError as problem:
-            raise parts.PartsError(f"{path}: it can not be read: {problem.strerror}.") from problem
-        found += there
+            problems.append(f"{path}: it can not be read: {problem.strerror}.")
+    if problems:
+        raise parts.PartsError("\n".join(problems))
     return found
 
 

@@ -27,16 +27,16 @@ def peers(given: t.Any, known: t.Iterable[str], name: str = "preflight_peers") -
         if not peer["machine"].strip() or not peer["machine"].isprintable():
             problems.add(f"{where}.machine", peer["machine"], "it must be the machine's name in the inventory of the run that reads it.")
             continue
-        try:
-            found.append({
-                "machine": str(peer["machine"]),
-                "address": address(peer.get("address") or peer["machine"], f"{where}.address"),
-                "port": port(peer.get("port"), f"{where}.port"),
-                "roles": list(roles(peer.get("roles") or (), (), known, f"{where}.roles")),
-                "serves": [], "internet_urls": [],
-            })
-        except SettingsError as problem:
-            problems.append(str(problem))
+        settled: dict[str, t.Any] = {"machine": str(peer["machine"])}
+        checks: dict[str, tuple[t.Callable[..., t.Any], tuple[t.Any, ...]]] = {
+            "address": (address, (peer.get("address") or peer["machine"],)), "port": (port, (peer.get("port"),)),
+            "roles": (roles, (peer.get("roles") or (), (), known))}
+        for key, (check, values) in checks.items():
+            try:
+                settled[key] = check(*values, f"{where}.{key}")
+            except SettingsError as problem:
+                problems.append(str(problem))
+        found.append({**settled, "roles": list(settled.get("roles", ())), "serves": [], "internet_urls": []})
     for machine, times in Counter(peer["machine"] for peer in found).items():
         if times > 1:
             problems.add(name, machine, "each machine must be there once.")

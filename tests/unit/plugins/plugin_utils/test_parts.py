@@ -460,6 +460,12 @@ def test_where_there_is_nothing_that_is_said(tmp_path, made):
         action.files([str(path)])
 
 
+def test_all_that_is_not_there_is_told_at_once(tmp_path):
+    with pytest.raises(parts.PartsError) as problem:
+        action.files([str(tmp_path), str(tmp_path / "none"), "5"])
+    assert [line.partition(":")[0] for line in str(problem.value).splitlines()] == [str(tmp_path), f"{tmp_path}/none", "5"]
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[" * 100000, b"9" * 5000])
 def test_what_is_no_json_is_told_of_each_file(tmp_path, content):
     paths = [tmp_path / "a", tmp_path / "b"]

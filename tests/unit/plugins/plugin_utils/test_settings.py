@@ -282,6 +282,13 @@ def test_peers_that_can_not_be_used(given, problem):
     assert problem in line
 
 
+def test_all_that_is_wrong_with_peers_is_told_at_once():
+    with pytest.raises(settings.SettingsError) as raised:
+        settings.peers([{"machine": "n1", "address": "a b", "port": 0, "roles": ["web"]}, 5], ["node"])
+    assert [line.split()[0] for line in str(raised.value).splitlines()] == [
+        "preflight_peers[0].address", "preflight_peers[0].port", "preflight_peers[0].roles", "preflight_peers[1]"]
+
+
 def test_a_key_is_a_name():
     assert settings.key("", "k") is settings.key(None, "k") is None
     assert settings.key("site_a", "k") == "site_a"
