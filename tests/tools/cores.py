@@ -49,7 +49,7 @@ def make_venv(series, python):
         print(f"Installing ansible-core {series} into {venv.relative_to(ROOT)}", flush=True)
         subprocess.run([python[0], "-m", "venv", "--clear", venv], check=True)
         pip = [mine, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-        for_tests = ["pytest", "ansible-builder", "cmarkgfm", "jsonschema", "junitparser", "lxml", "-c", REQUIREMENTS[1]]
+        for_tests = ["pytest", "ansible-builder", "cmarkgfm", "hypothesis", "jsonschema", "junitparser", "lxml", "-c", REQUIREMENTS[1]]
         subprocess.run([*pip, f"ansible-core~={series}.0", "-r", REQUIREMENTS[0], *for_tests], check=True)
         mark.write_text(made_from)
     return mine

@@ -33,7 +33,8 @@ def shown(value: t.Any) -> str:
         text = repr(str(value) if isinstance(value, str) else value)
     except (ValueError, RecursionError):  # a number of more than 4,300 digits, or lists in lists without end
         return "too large to be shown"
-    text = re.sub(r"\?[^\s'\"]*", "?***", re.sub(r"[^\s'\"/]+@", "***@", text))
+    # What a word begins with is looked at once, and not from each of its letters: a text may be of any length.
+    text = re.sub(r"\?[^\s'\"]*", "?***", re.sub(r"(?<![^\s'\"/])[^\s'\"/]+@", "***@", text))
     return text if len(text) <= 80 else text[:77] + "..."
 
 

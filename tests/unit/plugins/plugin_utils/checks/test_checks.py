@@ -183,7 +183,8 @@ def test_imports_run_one_way():
 
 def test_a_number_that_no_machine_has_of_anything_is_not_read(record, group, everything):
     told = checks.judge(record(clock={"offset_s": 10**400, "error_s": 0}), everything)
-    assert next(finding for finding in told if finding.check == "clock") == Finding("db1", "clock", Level.FAIL, "could not be read: int too large to convert to float", checks.clock.FIX_UNREAD)
+    assert next(finding for finding in told if finding.check == "clock") == Finding(
+        "db1", "clock", Level.FAIL, "could not be read: int too large to convert to float", checks.clock.FIX_UNREAD)
     far = {**near(4), "clock": {"offset_s": 10**400, "error_s": 0}}
     assert [finding for finding in checks.compare(group({"db1": far, "db2": near(4)})) if finding.check == "clocks"] == [Finding(
         None, "clocks", Level.FAIL, "could not be read: int too large to convert to float", checks.clocks.FIX_UNREAD)]
