@@ -34,6 +34,7 @@ OF_THE_WAY = re.compile("proxy|verify-|cainfo|capath|sslcert|crlfile", re.I)
 AGENT = "Debian APT-HTTP/1.3 (llmgw.preflight)"  # some proxies and mirrors let in apt alone, by its name
 # What a proxy answers when it is the proxy that would not; from 500 on it could not.
 PROXY_REFUSED = (403, 407)
+AUTHORITIES = "/etc/ssl/certs/ca-certificates.crt"  # see CaInfo in apt-transport-https(1)
 FURTHER_S = 0.25  # after which another address of a host is tried besides, as RFC 8305 has it
 
 
@@ -237,7 +238,18 @@ class _Http(HTTPHandler):
         return self.do_open(_telling(HTTPConnection, self.attempt), req)
 
 
-_context = once(ssl.create_default_context)  # which reads all authorities' certificates
+def trust():
+    """Python's own settings, and the authorities that apt trusts: a Python that is not the system's looks for them elsewhere."""
+    context = ssl.create_default_context()
+    if os.path.realpath(ssl.get_default_verify_paths().capath or "") != os.path.realpath(os.path.dirname(AUTHORITIES)):
+        try:
+            context.load_verify_locations(AUTHORITIES)
+        except OSError:  # there are none
+            pass
+    return context
+
+
+_context = once(trust)  # which reads all authorities' certificates
 
 
 class _Https(HTTPSHandler):

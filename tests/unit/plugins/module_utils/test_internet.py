@@ -3,6 +3,7 @@ from __future__ import annotations
 import http.server
 import socket
 import threading
+import types
 
 import pytest
 from ansible_collections.llmgw.preflight.plugins.module_utils import internet
@@ -232,6 +233,26 @@ def test_one_address_that_answers_is_enough(places, names):
 def test_where_none_of_them_answers(places, names, reason):
     (found,) = internet.internet([places(*names)], 1)
     assert (found["ok"], found["stage"], found["reason"]) == (False, "connect", reason)
+
+
+@pytest.mark.parametrize(("own", "loaded"), [("certs", []), ("to_certs", []), ("elsewhere", ["certs/all.crt"]), (None, ["certs/all.crt"])])
+@pytest.mark.parametrize("error", [None, OSError])
+def test_whom_apt_trusts_is_trusted_by_any_python(monkeypatch, tmp_path, own, loaded, error):
+    (tmp_path / "certs").mkdir()
+    (tmp_path / "to_certs").symlink_to("certs")
+    told = []
+
+    def load_verify_locations(path):
+        told.append(path)
+        if error:
+            raise error
+
+    context = types.SimpleNamespace(load_verify_locations=load_verify_locations)
+    monkeypatch.setattr(internet, "AUTHORITIES", f"{tmp_path}/certs/all.crt")
+    monkeypatch.setattr(internet.ssl, "create_default_context", lambda: context)
+    monkeypatch.setattr(internet.ssl, "get_default_verify_paths", lambda: types.SimpleNamespace(capath=own and f"{tmp_path}/{own}"))
+    assert internet.trust() is context
+    assert told == [f"{tmp_path}/{path}" for path in loaded]
 
 
 def test_a_name_that_is_looked_up_for_ever(monkeypatch):
