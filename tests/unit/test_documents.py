@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -54,14 +55,37 @@ def test_the_survey_offers_what_there_is():
     assert QUESTIONS["preflight_profile"]["choices"] == sorted(path.stem for path in (ROOT / "roles/preflight/profiles").glob("*.yml"))
 
 
-# The arguments of awx.awx 24 that are used, by which a slip of the pen is found without it.
+# The arguments of awx.awx 24 that are used, and their types, by which a slip of the pen is found without it.
 ARGUMENTS = {
-    "awx.awx.project": {"name", "organization", "scm_type", "scm_url", "scm_update_on_launch", "wait"},
-    "awx.awx.job_template": {"name", "organization", "project", "playbook", "inventory", "credentials", "execution_environment",
-                             "job_slice_count", "ask_limit_on_launch", "ask_verbosity_on_launch", "survey_enabled", "survey_spec",
-                             "extra_vars"},
-    "awx.awx.workflow_job_template": {"name", "organization", "workflow_nodes"},
+    "awx.awx.project": {"name": "str", "organization": "str", "scm_type": "str", "scm_url": "str", "scm_update_on_launch": "bool",
+                        "wait": "bool"},
+    "awx.awx.job_template": {"name": "str", "organization": "str", "project": "str", "playbook": "str", "inventory": "str",
+                             "credentials": "list", "execution_environment": "str", "job_slice_count": "int",
+                             "ask_limit_on_launch": "bool", "ask_verbosity_on_launch": "bool", "survey_enabled": "bool",
+                             "survey_spec": "dict", "extra_vars": "dict"},
+    "awx.awx.workflow_job_template": {"name": "str", "organization": "str", "workflow_nodes": "list"},
 }
+# In place of its modules: it takes these arguments, and does nothing.
+STUB = """
+from ansible.module_utils.basic import AnsibleModule
+module = AnsibleModule(argument_spec={{name: {{"type": kind}} for name, kind in {spec!r}.items()}})
+module.exit_json(changed=False)
+"""
+
+
+def test_what_configures_awx_runs_against_arguments_of_these_types(tmp_path):
+    for module, spec in ARGUMENTS.items():
+        path = tmp_path / "ansible_collections" / "awx" / "awx" / "plugins" / "modules" / f"{module.rpartition('.')[2]}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(STUB.format(spec=spec))
+    given = {"awx_scm_url": "https://git.example/preflight.git", "awx_inventory": "machines", "awx_credential": "ssh",
+             "awx_slices": 3, "awx_peers": [{"machine": "n1", "address": "10.0.0.1", "roles": ["node"]}]}
+    ran = subprocess.run(
+        [Path(sys.executable).with_name("ansible-playbook"), AWX / "configure.yml", "-e", json.dumps(given)], cwd=tmp_path,
+        env={**os.environ, "ANSIBLE_COLLECTIONS_PATH": str(tmp_path), "ANSIBLE_HOME": str(tmp_path / "home"), "ANSIBLE_NOCOLOR": "1"},
+        capture_output=True, text=True, timeout=120, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert re.search(r"localhost +: ok=5 .* failed=0 +skipped=0 ", ran.stdout), ran.stdout
 
 
 def tasks_of_configure():
@@ -72,7 +96,7 @@ def tasks_of_configure():
 def test_what_configures_awx_uses_arguments_and_files_that_there_are():
     for task in tasks_of_configure():
         (module,) = task.keys() - {"name", "when"}
-        assert task[module].keys() <= ARGUMENTS[module]
+        assert task[module].keys() <= ARGUMENTS[module].keys()
         assert "playbook" not in task[module] or (AWX / task[module]["playbook"]).is_file()
         assert task[module].get("extra_vars", {}).keys() <= {*ROLE, "preflight_records"}
     assert "lookup('ansible.builtin.file', 'survey.json')" in (AWX / "configure.yml").read_text()
