@@ -194,6 +194,9 @@ ROWS = {
             "Package: etcd-server\nStatus: hold ok installed\nVersion: 3.3-1\nArchitecture: all\nMaintainer: x\nDescription: x\n"}}, {}),
     "half-configured": ({"files": {"/var/lib/dpkg/status": "Package: openssl\nStatus: install ok half-configured\nVersion: 3\n"}}, {
         "apt_ready": ("fail", r"half-configured: openssl")}),
+    "unpacked without what it needs": ({"files": {"/var/lib/dpkg/status": "Package: own\nStatus: install ok unpacked\nVersion: 1\n"
+                                                  "Architecture: all\nMaintainer: o\nDescription: o\nDepends: nosuch\n"}}, {
+        "apt_ready": ("fail", r"unpacked: own; what is depended on is not there: own : Depends: nosuch but it is not installable")}),
     "dpkg interrupted": ({"files": {"/var/lib/dpkg/updates/0001": ""}}, {
         "apt_ready": ("fail", r"dpkg was interrupted, and has not taken in what it did")}),
     "a source without a suite": ({"files": {"/etc/apt/sources.list": "deb http://deb.debian.org/debian\n"}}, {
