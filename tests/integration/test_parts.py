@@ -132,6 +132,7 @@ def transmitted(lab, folder, names, variables):
     return int((artifacts / "rc").read_text()), events, done.stdout
 
 
+@pytest.mark.newest
 def test_three_slices_by_transmit_worker_and_process(lab, play, whole, tmp_path):
     records = tmp_path / "records"
     given = {**COMMON, "preflight_records_dir": str(records), "preflight_peers": peers_of(lab, NAMES)}
