@@ -130,7 +130,7 @@ def test_what_is_skipped_is_not_tried_and_what_is_not_read_does_not_pass(lab, ru
         "dead": [{"check": "smart", "level": "warn", "detail": "seen from elsewhere", "fix": "Look."}, 5]}
     of_all = {
         "preflight_skip": SKIP, "preflight_gather_subset": ["!all", "!min", "hardware"],
-        "preflight_limits": {"command_s": 2, "read_s": 8},
+        "preflight_limits": {"command_s": 2, "read_s": 20},
         "preflight_custom_checks": [
             {"check": "mine", "expect": "`false`", "fix": "x"},
             {"check": "swap", "expect": "facts.swaptotal_mb != `-1`", "fix": "x"},
@@ -159,7 +159,7 @@ def test_what_is_skipped_is_not_tried_and_what_is_not_read_does_not_pass(lab, ru
     holds = "holds: facts.swaptotal_mb != `-1`"
     assert found == {
         ("db1", "swap"): ("ok", holds),
-        ("hung", "swap"): ("fail", f"{broken}facts.swaptotal_mb != `-1` asks for facts, but that was not read: no answer within 8 s"),
+        ("hung", "swap"): ("fail", f"{broken}facts.swaptotal_mb != `-1` asks for facts, but that was not read: no answer within 20 s"),
         **{(name, "online"): ("fail", online) for name in ("db1", "hung")},
         (None, "all_fast"): ("fail", f"{broken}!([?cpus < `2`]) asks for cpus of n1, but that machine could not be read"),
         ("dead", "smart"): ("warn", "seen from elsewhere"),
