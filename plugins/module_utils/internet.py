@@ -32,6 +32,8 @@ NO_ADDRESS = "its address, or the proxy's, can not be made out"
 # Words of apt's configuration that say how it reaches a mirror.
 OF_THE_WAY = re.compile("proxy|verify-|cainfo|capath|sslcert|crlfile", re.I)
 AGENT = "Debian APT-HTTP/1.3 (llmgw.preflight)"  # some proxies and mirrors let in apt alone, by its name
+TRUST = re.compile("^acquire::https::(.*::)?(verify|ca|ssl|crl)")
+CERTIFICATE = re.compile("^acquire::https::(.*::)?sslcert")  # which apt shows; without it a server may answer with an error
 # What a proxy answers when it is the proxy that would not; from 500 on it could not.
 PROXY_REFUSED = (403, 407)
 AUTHORITIES = "/etc/ssl/certs/ca-certificates.crt"  # see CaInfo in apt-transport-https(1)
@@ -39,7 +41,7 @@ FURTHER_S = 0.25  # after which another address of a host is tried besides, as R
 
 
 def internet(urls, limit_s, configuration=None):
-    """One entry a URL, all tried at once: url, ok, via, stage (dns, connect, tls, http), reason, seconds."""
+    """One entry a URL, all tried at once: url, ok (None: only apt could try it), via, stage (dns, connect, tls, http), reason, seconds."""
     configuration = configuration or once(lambda: apt_configuration(limit_s))
     tries = [Try(url, limit_s, configuration) for url in urls]
     try_all(tries, limit_s)
@@ -71,21 +73,38 @@ class Try(threading.Thread):
         self.ok = False
         self.reason = None
         self.seconds = None
+        self.untried = None  # why
+        self.own_ways = {}  # stage -> what apt has that keeps us from trying it as apt would
 
     def result(self):
         reason = None if self.ok else self.reason or "no answer within %g s" % self.limit_s
-        return {"url": without_secret(self.url), "ok": self.ok, "via": self.via, "stage": None if self.ok else self.stage,
-                "reason": reason, "seconds": self.seconds}
+        found = {"url": without_secret(self.url), "ok": self.ok, "via": self.via, "stage": None if self.ok else self.stage,
+                 "reason": reason, "seconds": self.seconds}
+        untried = self.untried or not self.ok and self.own_ways.get(self.stage)
+        return dict(found, ok=None, stage=None, reason=untried) if untried else found
 
     def run(self):
         begun = time.monotonic()
         try:
             url = urlsplit(self.url)
             # It is apt that will ask, and its own configuration comes before the environment.
-            proxy = apt_proxy(self.configuration().options, url.scheme, url.hostname)
+            options, unread = self.configuration()
+            if unread:
+                why = "this user can not read how apt goes there (%s)" % unread[0]
+                self.own_ways = dict.fromkeys(("dns", "connect", "tls", "http"), why)
+            elif any(TRUST.match(option) for option in options):
+                stages = ("tls", "http") if any(CERTIFICATE.match(option) for option in options) else ("tls",)
+                self.own_ways = dict.fromkeys(stages, "apt has settings of its own for TLS, with which it is not tried")
+            proxy = apt_proxy(options, url.scheme, url.hostname)
             if proxy is None and not proxy_bypass(url.hostname):
                 proxy = getproxies().get(url.scheme)
-            self.ask(None if proxy == DIRECT else proxy)
+            by_host = [option for option in options if re.match("acquire::https?::proxy::%s$" % re.escape(url.hostname or ""), option)]
+            if not by_host and any(re.match("acquire::https?::proxy-?auto-?detect$", option) for option in options):
+                self.untried = "a script tells apt the proxy (Proxy-Auto-Detect), and is not run"
+            elif proxy and re.match(r"(?!http:)[\w+.-]+://", proxy):
+                self.untried = "it is not tried by way of %s" % proxy.partition(":")[0]
+            else:
+                self.ask(None if proxy == DIRECT else proxy)
         except ValueError:  # of an address that is none; its words can hold what is secret
             self.stage, self.reason = "http", NO_ADDRESS
         self.seconds = round(time.monotonic() - begun, 3)

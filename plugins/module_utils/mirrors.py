@@ -16,8 +16,6 @@ from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unm
 MOST_OF_A_HOST = 8  # requests: enough to tell, and no burden to a mirror
 MOST = 32
 AUTH = ("/etc/apt/auth.conf", "/etc/apt/auth.conf.d/*")  # names and passwords, which root alone may read
-TRUST = re.compile("^acquire::https::(.*::)?(verify|ca|ssl|crl)")
-CERTIFICATE = re.compile("^acquire::https::(.*::)?sslcert")  # which apt shows; without it a server may answer with an error
 NO_HEAD = (405, 501)  # who does not know this kind of question answers all the same
 
 
@@ -95,29 +93,6 @@ class Mirror(Try):
     def __init__(self, url, limit_s, configuration, with_login):
         super(Mirror, self).__init__(url, limit_s, configuration)
         self.with_login = with_login
-        self.untried = None  # why
-        self.own_ways = {}  # stage -> what apt has that keeps us from trying it as apt would
-
-    def run(self):
-        options, unread = self.configuration()
-        if unread:
-            why = "this user can not read how apt goes there (%s)" % unread[0]
-            self.own_ways = dict.fromkeys(("dns", "connect", "tls", "http"), why)
-        elif any(TRUST.match(option) for option in options):
-            stages = ("tls", "http") if any(CERTIFICATE.match(option) for option in options) else ("tls",)
-            self.own_ways = dict.fromkeys(stages, "apt has settings of its own for TLS, with which it is not tried")
-        url = urlsplit(self.url)
-        by_host = [option for option in options if re.match("acquire::https?::proxy::%s$" % re.escape(url.hostname or ""), option)]
-        if not by_host and any(re.match("acquire::https?::proxy-?auto-?detect$", option) for option in options):
-            self.untried = "a script tells apt the proxy (Proxy-Auto-Detect), and is not run"
-        else:
-            super(Mirror, self).run()
-
-    def ask(self, proxy):
-        if proxy and re.match(r"(?!http:)[\w+.-]+://", proxy):
-            self.untried = "it is not tried by way of %s" % proxy.partition(":")[0]
-        else:
-            super(Mirror, self).ask(proxy)
 
     def take(self, answer, opener, proxy):
         super(Mirror, self).take(answer, opener, proxy)
@@ -130,8 +105,3 @@ class Mirror(Try):
         # A folder of packages for itself, without suites, may do without both.
         elif not (answer.code == 404 and "/dists/" not in self.url):
             self.ok, self.reason = False, "it answers %d %s" % (answer.code, answer.reason)
-
-    def result(self):
-        found = super(Mirror, self).result()
-        untried = self.untried or not found["ok"] and self.own_ways.get(found["stage"])
-        return dict(found, ok=None, stage=None, reason=untried) if untried else found

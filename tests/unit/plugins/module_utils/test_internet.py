@@ -159,6 +159,14 @@ def test_an_address_that_is_none_is_told_as_such_and_not_quoted(monkeypatch, cap
     assert found["ok"] is False
 
 
+@pytest.mark.parametrize("option", ['Acquire::http::Proxy "socks5h://me:hunter2@127.0.0.1:1"', 'Acquire::http::Proxy-Auto-Detect "/x"'])
+def test_a_way_that_only_apt_could_go_is_no_failure(monkeypatch, option):
+    configure_apt(monkeypatch, f"{option};\n")
+    found = tried("http://mirror.invalid/")
+    assert (found["ok"], found["stage"]) == (None, None)
+    assert "hunter2" not in str(found)
+
+
 def test_words_of_the_system_are_left_as_they_are(monkeypatch):
     monkeypatch.setenv("http_proxy", "http://re:us@127.0.0.1:1")
     assert tried("http://mirror.invalid/")["reason"] == "Connection refused"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import internet
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import fail, ok
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import fail, ok, warn
 
 
 def tried(url="http://a/", ok=False, via="direct", stage="connect", reason="no answer within 10 s"):
@@ -17,6 +17,10 @@ def tried(url="http://a/", ok=False, via="direct", stage="connect", reason="no a
      fail("http://b/: its name can not be resolved", internet.FIXES["dns"])),
     ([tried(), tried("http://b/")],
      fail("http://a/: no answer within 10 s; http://b/: no answer within 10 s", internet.FIXES["connect"])),
+    ([tried(ok=True), {**tried("http://b/", reason="it is not tried by way of socks5h"), "ok": None, "stage": None}],
+     warn("http://b/ could not be tried: it is not tried by way of socks5h", internet.FIX_UNTRIED)),
+    ([tried(), {**tried("http://b/", reason="x"), "ok": None, "stage": None}],
+     fail("http://a/: no answer within 10 s; http://b/ could not be tried: x", f"{internet.FIXES['connect']} {internet.FIX_UNTRIED}")),
     ([tried(via="http://proxy:3128", stage="http", reason="the proxy answers 407"), tried("http://b/", stage="tls", reason=None)],
      fail("http://a/ by way of http://proxy:3128: the proxy answers 407; http://b/: no answer",
           f"{internet.FIXES['http']} {internet.FIXES['tls']}")),
