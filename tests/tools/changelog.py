@@ -4,6 +4,7 @@ changelog.py: as it will be when the version that galaxy.yml has is released, wi
 changelog.py VERSION: gives the collection that version wherever it stands, and makes the fragments its entry for good.
 """
 
+import os
 import re
 import shutil
 import subprocess
@@ -35,8 +36,10 @@ def make(copy, step):
     for name in files():
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, copy / name, follow_symlinks=False)
+    mine = Path(sys.executable).parent
+    environment = {**os.environ, "PATH": f"{mine}:{os.environ['PATH']}"}  # it looks for ansible-doc there
     for command in (["lint"], [step]):
-        done = subprocess.run([Path(sys.executable).with_name("antsibull-changelog"), *command], cwd=copy, check=False)
+        done = subprocess.run([mine / "antsibull-changelog", *command], cwd=copy, env=environment, check=False)
         if done.returncode:
             sys.exit(f"antsibull-changelog {command[0]} ended with {done.returncode}")
 
