@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import settings
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.edges import Edges, some_of
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.edges import Edges, some_of, together
 
 
 def machine(name, *roles):
@@ -52,3 +52,8 @@ def test_some_by_lot_and_all_that_are_needed():
     assert len(drawn) == 6 and machine("m7") in drawn
     assert drawn == some_of(peers, {"m7"}, 5, "seed", "me") != some_of(peers, {"m7"}, 5, "seed", "you")
     assert some_of(peers[:3], (), 5, "seed", "me") == peers[:3]
+
+
+def test_who_is_read_at_the_same_time():
+    plan = {"machines": [{"machine": "a", "examined": True}, {"machine": "b", "examined": False}, {"machine": "c", "examined": True}]}
+    assert together(plan, ["b", "a"]) == [{"machine": "a", "examined": True}]

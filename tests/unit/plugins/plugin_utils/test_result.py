@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.result import NotRead, facts_of, harmless, parts_of
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.result import NotRead, edges_of, facts_of, harmless, parts_of
 
 LOGIN = {"ok": True, "user": "ops", "uid": 1000}
 WHOLE = {"sections": {"login": LOGIN, "cpus": 4}, "unmeasured": {"apt": "no"}, "started": 100, "ended": 101.5}
@@ -93,3 +93,31 @@ def test_nothing_that_a_machine_prints_steers_a_terminal(told):
     assert not [char for char in value if not char.isprintable() and char not in "\n\r\t"]
     if not any(ord(char) < 32 and char not in "\n\t" or 127 <= ord(char) < 160 for char in told):
         assert (shown.splitlines()[0], value) == (printed.splitlines()[0], told)
+
+
+EDGES = {"tried": 1, "open": 1, "not_open": []}
+
+
+@pytest.mark.parametrize("result", [
+    {"edges": EDGES, "changed": False},
+    {"failed": True, "module_stdout": f'{{"x": 1}}\n{{"edges": 5}}\n{{"edges" broken\n{json.dumps({"edges": EDGES})}'},
+])
+def test_what_was_tried_of_the_others(result):
+    assert edges_of(result) == EDGES
+
+
+@pytest.mark.parametrize(("result", "said"), [
+    ({"edges": 5, "changed": False}, 'Python printed another result: {"edges": 5}'),
+    ({"module_stdout": '{"edges": 5}', "module_stderr": ""}, '{"edges": 5}'),
+    ({"failed": True, "msg": "no room"}, "no room"),
+])
+def test_nothing_of_the_others(result, said):
+    with pytest.raises(NotRead) as problem:
+        edges_of(result)
+    assert str(problem.value) == said
+
+
+@pytest.mark.parametrize("time", [10**400, float("nan"), float("inf"), "1", None])
+def test_a_time_that_is_none_is_no_result(time):
+    with pytest.raises(NotRead):
+        parts_of({**WHOLE, "ended": time})

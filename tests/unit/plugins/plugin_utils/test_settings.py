@@ -324,3 +324,31 @@ def test_an_expression_with_a_number_without_end():
     check = {"check": "a", "expect": f"cpus[{'9' * 5000}]", "fix": "f"}
     with pytest.raises(settings.SettingsError, match=r"^preflight_custom_checks\[0\].expect is 'cpus\[999.*Exceeds the limit"):
         settings.custom_checks([check], (), ())
+
+
+@pytest.mark.parametrize(("given", "found"), [
+    (None, True), (False, False), (" Yes ", True), ("false", False), ("no", False), ("true", True)])
+def test_yes_or_no(given, found):
+    assert settings.yes_or_no(given, True, "x") is found
+
+
+@pytest.mark.parametrize(("check", "given", "message"), [
+    (settings.yes_or_no, (1, True, "x"), "x is 1: it must be true or false."),
+    (settings.yes_or_no, ("perhaps", True, "x"), "x is 'perhaps': it must be true or false."),
+    (settings.choice, ("c", ("a", "b"), "x"), "x is 'c': it must be one of a, b."),
+    (settings.choice, (["a"], ("a", "b"), "x"), "x is ['a']: it must be one of a, b."),
+    (settings.folder, (5, "x"), "x is 5: it must be the path of a folder on the controller."),
+    (settings.folder, ("a\0b", "x"), r"x is 'a\x00b': it must be the path of a folder on the controller."),
+    (settings.roles, (5, (), ("a",), "x"), "x is 5: it must be a list of role ids; the known role ids are a."),
+    (settings.texts, ("a", (), "x"), "x is 'a': it must be a list of texts."),
+])
+def test_what_plain_values_must_be(check, given, message):
+    with pytest.raises(settings.SettingsError) as problem:
+        check(*given)
+    assert str(problem.value) == message
+
+
+def test_plain_values_that_are_none_or_good():
+    assert [settings.folder(given, "x") for given in (None, "", "~/a")] == [None, None, "~/a"]
+    assert settings.texts(None, ["a"], "x") == ("a",)
+    assert settings.choice("a", ("a", "b"), "x") == "a"

@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+from ansible_collections.llmgw.preflight.plugins.plugin_utils import waiting
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.waiting import Conversation, OutOfTime, deadline
 
 SH = ["/bin/sh", "-c"]
@@ -79,3 +80,18 @@ def test_one_that_will_not_end_is_ended():
         pid = conversation._process.pid
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+def test_a_program_that_falls_silent_has_ended():
+    with Conversation([*SH, "exec >&-; read line; sleep 60"]) as conversation:
+        assert conversation.ask(30) is None
+
+
+def test_where_nobody_tells_of_processes_what_hangs_is_left(monkeypatch, tmp_path):
+    monkeypatch.setattr(waiting, "Path", lambda path: tmp_path / "none")
+    with subprocess.Popen(["sleep", "60"]) as left:
+        with pytest.raises(OutOfTime):
+            with deadline(0.1):
+                time.sleep(60)
+        assert left.poll() is None
+        left.kill()

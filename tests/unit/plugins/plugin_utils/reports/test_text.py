@@ -207,7 +207,7 @@ def test_each_line_of_v_can_be_made_a_waiver_that_matches_just_its_findings(reco
 
 
 def test_what_can_not_be_waived_is_not_offered():
-    assert text.NOT_WAIVED == waivers.NEVER
+    assert waivers.NEVER == ("login", "waivers")
     told = shown({**REPORT, "about": ABOUT, "findings": [
         finding("a", "login", "fail", "away", "Look."), finding(None, "waivers", "warn", "matches nothing", "Look.")]}, everything=True)
     assert "{" not in told
@@ -308,6 +308,9 @@ def test_who_does_not_reach_many_others_is_told_with_their_names_folded(record):
     assert "n2: does not reach n[5-8] (port 22: refused), n1 (port 22: no answer)" in told
     assert "n3: does not reach n1 (10.0.0.1 port 22: no answer), n2 (10.0.0.2 port 22: no answer)" in told
     assert "n4: its address for the others is 127.0.0.1" in told
+    by_port = {**evaluate(machines, only=["network"]), "not_reached": [
+        {"machine": "n2", "peer": f"n{number}", "port": 5432, "outcome": "refused", "of": "edges"} for number in range(5, 9)]}
+    assert "n2: does not reach n5 (10.0.0.5 port 22: refused), n6" in shown(by_port, width=120)  # ports of roles are told elsewhere
 
 
 # ----------------------------------------------------------------------------------------------- what would fit where
