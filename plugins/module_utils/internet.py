@@ -32,6 +32,8 @@ NO_ADDRESS = "its address, or the proxy's, can not be made out"
 # Words of apt's configuration that say how it reaches a mirror.
 OF_THE_WAY = re.compile("proxy|verify-|cainfo|capath|sslcert|crlfile", re.I)
 AGENT = "Debian APT-HTTP/1.3 (llmgw.preflight)"  # some proxies and mirrors let in apt alone, by its name
+STAGES = ("dns", "connect", "tls", "http")
+SCRIPT = "a script tells apt the proxy (Proxy-Auto-Detect), and is not run"
 TRUST = re.compile("^acquire::https::(.*::)?(verify|ca|ssl|crl)")
 CERTIFICATE = re.compile("^acquire::https::(.*::)?sslcert")  # which apt shows; without it a server may answer with an error
 # What a proxy answers when it is the proxy that would not; from 500 on it could not.
@@ -61,6 +63,7 @@ class Try(threading.Thread):
     """One URL. In a thread, since looking up a name can't be given a deadline."""
 
     daemon = True
+    only_as_apt = False  # whether it says nothing that it answers another way than apt will go
 
     def __init__(self, url, limit_s, configuration):
         super(Try, self).__init__()
@@ -89,18 +92,20 @@ class Try(threading.Thread):
             url = urlsplit(self.url)
             # It is apt that will ask, and its own configuration comes before the environment.
             options, unread = self.configuration()
+            by_host = any(re.match("acquire::https?::proxy::%s$" % re.escape(url.hostname or ""), option) for option in options)
+            by_script = not by_host and any(re.match("acquire::https?::proxy-?auto-?detect$", option) for option in options)
             if unread:
-                why = "this user can not read how apt goes there (%s)" % unread[0]
-                self.own_ways = dict.fromkeys(("dns", "connect", "tls", "http"), why)
+                self.own_ways = dict.fromkeys(STAGES, "this user can not read how apt goes there (%s)" % unread[0])
+            elif by_script:
+                self.own_ways = dict.fromkeys(STAGES, SCRIPT)
             elif any(TRUST.match(option) for option in options):
                 stages = ("tls", "http") if any(CERTIFICATE.match(option) for option in options) else ("tls",)
                 self.own_ways = dict.fromkeys(stages, "apt has settings of its own for TLS, with which it is not tried")
             proxy = apt_proxy(options, url.scheme, url.hostname)
             if proxy is None and not proxy_bypass(url.hostname):
                 proxy = getproxies().get(url.scheme)
-            by_host = [option for option in options if re.match("acquire::https?::proxy::%s$" % re.escape(url.hostname or ""), option)]
-            if not by_host and any(re.match("acquire::https?::proxy-?auto-?detect$", option) for option in options):
-                self.untried = "a script tells apt the proxy (Proxy-Auto-Detect), and is not run"
+            if by_script and self.only_as_apt:
+                self.untried = SCRIPT
             elif proxy and re.match(r"(?!http:)[\w+.-]+://", proxy):
                 self.untried = "it is not tried by way of %s" % proxy.partition(":")[0]
             else:

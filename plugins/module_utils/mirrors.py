@@ -90,6 +90,8 @@ def _without_login(address):
 class Mirror(Try):
     """One release file, or a list of mirrors."""
 
+    only_as_apt = True
+
     def __init__(self, url, limit_s, configuration, with_login):
         super(Mirror, self).__init__(url, limit_s, configuration)
         self.with_login = with_login

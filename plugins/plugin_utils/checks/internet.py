@@ -1,8 +1,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 """Do the package mirrors answer? The install fetches its packages from them.
 
-Each URL that was tried must have answered; one that did not is told with how far it got: name, connection, TLS or HTTP. One that only apt
-could try (by a proxy of another kind than HTTP, or that a script tells) is said at warn. Left out when no URL is asked for.
+Each URL that was tried must have answered; one that did not is told with how far it got: name, connection, TLS or HTTP. Where apt goes a
+way of its own that can not be tried (a proxy that is none for HTTP or that a script tells, settings for TLS, settings that this user may
+not read), one that does not answer is a warning. Left out when no URL is asked for.
 """
 
 from __future__ import annotations

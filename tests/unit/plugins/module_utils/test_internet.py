@@ -167,6 +167,12 @@ def test_a_way_that_only_apt_could_go_is_no_failure(monkeypatch, option):
     assert "hunter2" not in str(found)
 
 
+def test_what_answers_also_without_the_proxy_that_a_script_tells_is_reached(server, monkeypatch):
+    url, _asked = server(200)
+    configure_apt(monkeypatch, 'Acquire::http::Proxy-Auto-Detect "/x";\n')
+    assert tried(url)["ok"] is True
+
+
 def test_words_of_the_system_are_left_as_they_are(monkeypatch):
     monkeypatch.setenv("http_proxy", "http://re:us@127.0.0.1:1")
     assert tried("http://mirror.invalid/")["reason"] == "Connection refused"
