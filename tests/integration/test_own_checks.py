@@ -25,7 +25,9 @@ def lab(make_lab):
             "/etc/app/licence": "x",
             "/etc/ansible/facts.d/own.fact": {"content": "#!/bin/sh\ntouch /tmp/ran\necho '{}'\n", "mode": "0755"}},
          "os_release": {"ID": "debian", "VERSION_ID": "12", "PRETTY_NAME": HOSTILE}},
-        {"name": "n1"}, {"name": "dead", "down": True}, {"name": "hung", "hang_mount": "/mnt/share"}]})
+        {"name": "n1"}, {"name": "dead", "down": True}, {
+            "name": "hung", "hang_mount": "/mnt/share",  # for which setup waits 10 s itself, but not for a program
+            "files": {"/usr/bin/lspci": {"content": "#!/bin/sh\nexec sleep 600\n", "mode": "0755"}}}]})
 
 
 @pytest.fixture
