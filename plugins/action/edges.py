@@ -17,7 +17,7 @@ from ansible_collections.llmgw.preflight.plugins.action.probe import ActionModul
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import login, settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks.network import is_loopback
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.edges import Edges, together
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.left import read_now, stand_ins_of
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.left import plan_of, read_now, stand_ins_of
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Unmeasured, section
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.result import edges_of
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.script import packed
@@ -31,7 +31,8 @@ class ActionModule(Probe):
     def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
         super(Probe, self).run(tmp, task_vars)
         self._vars = dict(task_vars or {})
-        plan = self.validate_argument_spec(argument_spec={"plan": {"type": "dict", "required": True}})[1]["plan"]
+        given = self.validate_argument_spec(argument_spec={"plan": {"type": "dict", "required": True}})[1]["plan"]
+        plan = plan_of(given, self._vars)
         if "run" not in plan:
             raise AnsibleActionFail(settings.NO_PLAN)
         self._run, self._limits = plan["run"], plan["limits"]

@@ -22,6 +22,7 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import LOOK
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks.gpu import is_asked_for
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks.network import is_loopback
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.edges import Edges, some_of, together
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.left import plan_of
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.offset import COMMAND, CONVERSATION, Offset, reading_of
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.result import SECTIONS, NotRead, facts_of, harmless, parts_of
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.script import oldest_python, packed
@@ -105,7 +106,7 @@ class ActionModule(ActionBase):
             "gather_subset": {"type": "list", "elements": "str", "default": []},
             "plan": {"type": "dict"},
         })[1]
-        plan = arguments["plan"]
+        plan = None if arguments["plan"] is None else plan_of(arguments["plan"], self._vars)
         if plan is not None and "run" not in plan:
             raise AnsibleActionFail(settings.NO_PLAN)
         if plan and self._task.delegate_to:  # it may be set for some machines only
@@ -155,7 +156,7 @@ class ActionModule(ActionBase):
         self._subset = arguments["gather_subset"]
         self._record: dict[str, t.Any] = {
             "machine": name,
-            "at": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),  # by the controller's clock, see plugin_utils/parts.py
+            "at": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),  # by the controller's clock, see parts.py
             "address": str(me["address"]),
             "roles": list(me["roles"]),
             "local": self._local,

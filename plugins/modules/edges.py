@@ -16,7 +16,9 @@ description:
 author: llmgw (@llmgw)
 options:
   plan:
-    description: What P(llmgw.preflight.plan#module) returned.
+    description:
+      - What P(llmgw.preflight.plan#module) returned.
+      - An empty one stands for what is in the variable C(preflight_plan), which costs less where there are many machines.
     type: dict
     required: true
 extends_documentation_fragment:

@@ -89,6 +89,7 @@ options:
   plan:
     description:
       - What P(llmgw.preflight.plan#module) returned. Its machines and limits are taken, instead of O(machines) and O(limits).
+      - An empty one stands for what is in the variable C(preflight_plan), which costs less where there are many machines.
       - The result then carries the mark of that plan, by which P(llmgw.preflight.judge#module) knows it.
     type: dict
   limits:

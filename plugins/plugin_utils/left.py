@@ -7,8 +7,17 @@ import typing as t
 from collections.abc import Mapping
 
 from .model import Unmeasured, section
+from .plain import plain
 
-PROBE, CALLS, CLOSED = "preflight_probe", "preflight_calls", "preflight_closed"  # what the role registers
+PLAN, PROBE, CALLS, CLOSED = "preflight_plan", "preflight_probe", "preflight_calls", "preflight_closed"  # what the role registers
+
+
+def plan_of(given: Mapping[str, t.Any], variables: Mapping[str, t.Any]) -> Mapping[str, t.Any]:
+    """The plan that is given; in place of an empty one that which is registered. It holds all machines, and as an argument each of them
+    would have Ansible work out all of it as a template."""
+    registered = variables.get(PLAN)
+    found: Mapping[str, t.Any] = given or (plain(registered) if isinstance(registered, Mapping) else {})
+    return found
 
 
 def left_by(task: str, hostvars: Mapping[str, t.Any], machine: str) -> Mapping[str, t.Any] | None:

@@ -24,9 +24,9 @@ FINDING = {"check": "raid", "level": "warn", "detail": "a disk is out", "fix": "
 WRONG = {
     "plan": {"plan": {"limits": {"clock_s": "soon"}, "only": ["disks"], "fit": "perhaps", "report_formats": ["pdf"]}},
     "profile": {"plan": {"profile": "none"}},
-    "probe": {"probe": {"plan": {}}},
+    "probe": {"probe": {"plan": {"of": "nobody"}}},
     "limits": {"probe": {"limits": {"clock_s": 0}}},
-    "edges": {"edges": {"plan": {}}},
+    "edges": {"edges": {"plan": {"of": "nobody"}}},
     "uncalled": {"uncalled": {"plan": {}}},
     "judge": {"judge": {"plan": {}}},
     "report": {"report": {"report": {"worst": "ok", "counts": {}}}},

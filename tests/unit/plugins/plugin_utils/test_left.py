@@ -50,3 +50,15 @@ def test_no_record_has_no_stand_ins():
 ])
 def test_whom_a_machine_could_not_reach(result, found):
     assert left.not_reached(result, "r") == found
+
+
+def test_the_plan_that_is_given_or_else_the_one_that_is_registered():
+    class Text(str):
+        pass
+
+    registered = {"preflight_plan": {"run": Text("r1"), "machines": [{"machine": Text("n1")}]}}
+    assert left.plan_of({"run": "r2"}, registered) == {"run": "r2"}
+    found = left.plan_of({}, registered)
+    assert found == {"run": "r1", "machines": [{"machine": "n1"}]}
+    assert {type(found["run"]), type(found["machines"][0]["machine"])} == {str}
+    assert left.plan_of({}, {}) == left.plan_of({}, {"preflight_plan": "{{ what }}"}) == {}
