@@ -9,10 +9,13 @@ from __future__ import annotations
 import dataclasses
 import enum
 import math
+import re
 import typing as t
 from collections.abc import Mapping, Sequence
 
 GIB = 2**30
+CHECK_ID = re.compile(r"[a-z][a-z0-9_]*")  # what a check may be called
+NOT_WAIVED = ("login", "waivers")  # a machine that was not read may be anything
 
 
 class Level(enum.IntEnum):
@@ -27,8 +30,8 @@ class Level(enum.IntEnum):
 
 
 class Verdict(t.NamedTuple):
-    """What one check says of one machine. ``fix`` is empty only for ok; ``commands`` are for a root shell on that machine, where the fix
-    is nothing but these, with every word of a machine quoted."""
+    """What one check says of one machine. ``fix`` is empty only for ok; ``commands`` are for a root shell on that machine: as much
+    of the fix as needs no decision, with every word of a machine quoted."""
 
     level: Level
     detail: str

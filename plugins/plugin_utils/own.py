@@ -7,11 +7,10 @@ something and it must not be lost.
 
 from __future__ import annotations
 
-import re
 import typing as t
 from collections.abc import Mapping, Sequence
 
-from .model import Finding, Level
+from .model import CHECK_ID, Finding, Level
 
 ID = "own_findings"
 SECTION = "own_findings"  # of a record
@@ -19,7 +18,6 @@ VARIABLE = f"preflight_{SECTION}"
 FIX = "Correct the task that sets it: a list of mappings with check, level (ok, warn or fail), detail, and fix unless it is ok."
 LEVELS = {str(level): level for level in Level}
 KEYS = ("check", "level", "detail", "fix")
-CHECK_ID = re.compile(r"[a-z][a-z0-9_]*")  # what a check may be called
 TEXT_MOST = 1000  # characters of one text, as of all that comes from a machine
 
 

@@ -8,9 +8,8 @@ import typing as t
 from collections.abc import Mapping, Sequence
 
 from .. import custom, own, parts
-from ..own import CHECK_ID
+from ..model import CHECK_ID, NOT_WAIVED
 from ..waivers import ID as OF_WAIVERS
-from ..waivers import NEVER as NOT_WAIVED
 from .values import Problems, is_list, texts
 
 WAIVER = ("check", "machine", "reason", "until")
