@@ -208,6 +208,13 @@ def test_it_is_published_also_when_the_preflight_fails(number):
     assert {step["if"] for step in job["steps"][at + 1:]} == {"always()"}
 
 
+def test_this_repositorys_own_job_runs_make_test():
+    (job,) = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text())["jobs"].values()
+    (line,) = [step["run"] for step in job["steps"] if "run" in step]
+    script = (ROOT / line.split()[1]).read_text()
+    assert script.splitlines()[-1].startswith("exec make ") and script.split()[-1] == "test"
+
+
 # ------------------------------------------------------------------------------------------------------- README and docs/
 PAGES = {str(path.relative_to(ROOT)): path.read_text("utf-8")
          for path in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "roles").rglob("*.md")) if path.name != "CHANGELOG.md"}
@@ -259,6 +266,14 @@ def test_what_a_page_points_at_is_there(page):
         there = (ROOT / page).parent / name if name else ROOT / page
         assert there.exists(), target
         assert not anchor or anchor in anchors(there.read_text("utf-8")), target
+
+
+def test_what_the_collections_file_leaves_out_is_there():
+    """But for what is made here; see also tests/tools/release.py."""
+    made = {".git", ".venv*", ".collections", ".cache", "*/.cache", ".ansible", "dist", "tests/output", "*.tar.gz"}
+    left_out = yaml.safe_load((ROOT / "galaxy.yml").read_text())["build_ignore"]
+    assert set(left_out) > made
+    assert [name for name in left_out if name not in made and not (ROOT / name).exists()] == []
 
 
 @pytest.mark.parametrize("page", ["docs/how-it-works.md", "CONTRIBUTING.md", "README.md"])
