@@ -9,12 +9,16 @@ import typing as t
 
 # Half of a pair, which stands for a byte that is no UTF-8; many programs refuse it, and no file of UTF-8 can hold it.
 HALVES = re.compile("[\ud800-\udfff]")
+ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 def write(report: dict[str, t.Any]) -> str:
     """A finding a line, and so is each entry of the other lists, so that the file can be searched and compared line by line."""
-    finite = json.loads(json.dumps(report), parse_constant=lambda name: None)  # JSON has no NaN and no Infinity
-    return HALVES.sub("\ufffd", _lines(finite, "")) + "\n"
+    try:
+        told = _lines(report, "")
+    except ValueError:  # JSON has no NaN and no Infinity
+        told = _lines(json.loads(json.dumps(report), parse_constant=lambda name: None), "")
+    return HALVES.sub("\ufffd", told) + "\n"
 
 
 def _lines(value: t.Any, indent: str) -> str:
@@ -36,4 +40,4 @@ def _joined(parts: t.Iterable[str], indent: str) -> str:
 
 
 def _text(value: t.Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return ENCODER.encode(value)
