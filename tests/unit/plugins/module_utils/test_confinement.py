@@ -39,3 +39,11 @@ def test_files_of_another_form(monkeypatch, tmp_path, name, text):
     monkeypatch.setattr(confinement, "ROOT", str(tmp_path))
     with pytest.raises(Unmeasured, match="^the control groups under .* are not of the known form "):
         confinement.confinement()
+
+
+def test_files_of_version_1_of_another_form(monkeypatch, tmp_path):
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory" / "memory.limit_in_bytes").write_text("much")
+    monkeypatch.setattr(confinement, "ROOT", str(tmp_path))
+    with pytest.raises(Unmeasured, match="^the control groups under .* are not of the known form "):
+        confinement.confinement()

@@ -91,3 +91,10 @@ def test_amd(machine):
 def test_memory_that_is_no_figure(machine, told):
     assert machine({}, "/bin/nvidia-smi", 0, f"NVIDIA L4, {told}, 00000000:00:04.0\n", "")["answering"] == [
         {"name": "NVIDIA L4", "memory_mb": None}]
+
+
+def test_one_that_was_taken_out_meanwhile(monkeypatch, tmp_path):
+    (tmp_path / "0000:00:04.0").mkdir()
+    monkeypatch.setattr(gpus, "DEVICES", str(tmp_path))
+    monkeypatch.setattr(gpus, "find", lambda name: None)
+    assert gpus.gpus(5) == {"answering": [], "silent": []}

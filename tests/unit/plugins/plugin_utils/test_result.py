@@ -121,3 +121,13 @@ def test_nothing_of_the_others(result, said):
 def test_a_time_that_is_none_is_no_result(time):
     with pytest.raises(NotRead):
         parts_of({**WHOLE, "ended": time})
+
+
+def test_what_is_nested_too_deeply_is_cut():
+    deep = "end"
+    for _level in range(20):
+        deep = [deep]
+    found = parts_of({**WHOLE, "sections": {"login": LOGIN, "cpus": deep}})[0]["cpus"]
+    for _level in range(12):
+        (found,) = found
+    assert found == "..."
