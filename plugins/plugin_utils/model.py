@@ -179,7 +179,8 @@ def _misfit(value: t.Any, shape: t.Any) -> str | None:
             if key not in value:
                 return f".{key} is not in the record"
             its = value[key]
-            if type(its) is inner and inner is not float:
+            its_kind = type(its)
+            if its_kind is inner and inner is not float:
                 continue
             wrong = _misfit(its, inner)
             if wrong:
