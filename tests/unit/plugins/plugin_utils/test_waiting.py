@@ -95,3 +95,9 @@ def test_where_nobody_tells_of_processes_what_hangs_is_left(monkeypatch, tmp_pat
                 time.sleep(60)
         assert left.poll() is None
         left.kill()
+
+
+def test_a_program_that_has_ended_is_asked_in_vain():
+    with Conversation([*SH, "exit"]) as conversation:
+        conversation._process.wait()
+        assert conversation.ask(30) is None
