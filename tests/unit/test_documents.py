@@ -20,6 +20,7 @@ AWX = ROOT / "docs" / "awx"
 ROLE = yaml.safe_load((ROOT / "roles" / "preflight" / "meta" / "argument_specs.yml").read_text())["argument_specs"]["main"]["options"]
 DEFAULTS = yaml.safe_load((ROOT / "roles" / "preflight" / "defaults" / "main.yml").read_text())
 QUESTIONS = {question["variable"]: question for question in json.loads((AWX / "survey.json").read_text())["spec"]}
+starts_programs = pytest.mark.skipif("ansible_pytest_collections" in sys.modules, reason="ansible-test has no programs of Ansible's")
 OF_A_QUESTION = {"question_name", "question_description", "variable", "type", "required", "min", "max", "choices", "default"}
 
 
@@ -73,6 +74,7 @@ module.exit_json(changed=False)
 """
 
 
+@starts_programs
 def test_what_configures_awx_runs_against_arguments_of_these_types(tmp_path):
     for module, spec in ARGUMENTS.items():
         path = tmp_path / "ansible_collections" / "awx" / "awx" / "plugins" / "modules" / f"{module.rpartition('.')[2]}.py"
@@ -148,12 +150,14 @@ def builder(folder, *line):
     return done.stdout
 
 
+@starts_programs
 def test_ansible_builder_finds_what_an_execution_environment_needs(tmp_path):
     found = yaml.safe_load(builder(tmp_path, "introspect", ROOT / ".collections"))
     assert {kind: {line.partition("#")[0].strip() for line in lines} for kind, lines in found.items()} == {
         "python": {"jmespath>=1.0"}, "system": {"openssh-clients [platform:rpm]", "openssh-client [platform:dpkg]", "sshpass"}}
 
 
+@starts_programs
 def test_ansible_builder_takes_the_definition_of_the_document(tmp_path):
     (definition,) = re.findall(r"```yaml\n(version: 3\n.*?)```", (ROOT / "docs" / "awx.md").read_text(), re.DOTALL)
     (tmp_path / "execution-environment.yml").write_text(definition.replace("BASE-IMAGE:TAG", "localhost/base:1"))
