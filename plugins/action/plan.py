@@ -20,6 +20,7 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils.edges import Edges
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import known_ids, skipped
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports.text import names
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.vaulted import secrets_in, without
 
 # What may differ from machine to machine, and what may not: there is one judgement for the play.
 ADDRESSES = ("preflight_address", "ansible_host", "ansible_ssh_host")  # the first that is set counts
@@ -62,7 +63,7 @@ class ActionModule(ActionBase):
         # A file is looked for as the play's own files are, and else from where Ansible was started.
         profile = settle(settings.profile_file, arguments["profile"] or None, "preflight_profile", (task_vars["playbook_dir"], os.getcwd()))
         if profile is None:  # what the roles are, and so most of the rest, it alone says
-            return refused(problems)
+            return self._refused(problems, task_vars)
         needs = settle(settings.needs, arguments["needs"], "preflight_needs", profile.needs) or profile.needs
         needs = settle(settings.packages, arguments["packages"], needs) or needs
         changed = {figure: settle(check, arguments[figure], f"preflight_{figure}")
@@ -108,7 +109,7 @@ class ActionModule(ActionBase):
                     settings.urls, own["preflight_internet_urls"], machine=name),
             })
         if problems:
-            return refused(problems)
+            return self._refused(problems, task_vars)
         names_ = {machine["machine"] for machine in machines}
         machines += [{**peer, "examined": False, "why": "peer"} for peer in peers if peer["machine"] not in names_]
         play, earlier, run = self._task.get_play(), task_vars.get("preflight_plan") or {}, uuid.uuid4().hex
@@ -144,6 +145,18 @@ class ActionModule(ActionBase):
             "controller": boot_id(),
             "_ansible_verbose_override": True,
         }
+
+    def _refused(self, problems: dict[str, list[str]], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
+        """The result that tells them all, and nothing out of a vault.
+
+        Not raised: ansible-core 2.16 would put an exception's text before it.
+        """
+        hostvars = task_vars["hostvars"]
+        seen = (hostvars._variable_manager.get_vars(play=self._task.get_play(), host=hostvars._inventory.get_host(machine), task=self._task)
+                for machine in {machine for on in problems.values() for machine in on})
+        secrets = secrets_in(task_vars, *seen)
+        told = [f"{without(problem, secrets)} ({names(on)})" if on else without(problem, secrets) for problem, on in problems.items()]
+        return {"failed": True, "changed": False, "msg": "Nothing was read, because:\n" + "\n".join(told)}
 
     def _in_order(self, task_vars: dict[str, t.Any], examined: t.Iterable[str]) -> list[str]:
         """The machines of the play, also those that --limit leaves out: those that are examined must reach them all the same."""
@@ -187,12 +200,6 @@ class ActionModule(ActionBase):
         with contextlib.suppress(AnsibleError):  # what can not be worked out is no figure for anybody
             return bool(templar.template(value) != self._templar.template(value))
         return True
-
-
-def refused(problems: dict[str, list[str]]) -> dict[str, t.Any]:
-    """The result that tells them all. Not raised: ansible-core 2.16 would put an exception's text before it."""
-    told = [f"{problem} ({names(on)})" if on else problem for problem, on in problems.items()]
-    return {"failed": True, "changed": False, "msg": "Nothing was read, because:\n" + "\n".join(told)}
 
 
 def fact_subsets() -> set[str]:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import textwrap
+
 import pytest
+from ansible.parsing.vault import VaultLib, VaultSecret
 
 LIMITS = ("clock_warn_s, clock_fail_s, latency_warn_s, latency_fail_s, sync_warn_s, sync_fail_s, clock_s, command_s, internet_s, reach_s, "
           "stand_in_s, read_s, machine_s, stale_s, all_pairs")
@@ -52,6 +56,23 @@ def test_one_clear_error_and_nothing_is_read(play, case):
     assert f"Nothing was read, because:\n{message}" in message_of(outcome)
     assert outcome.report is None
     assert outcome.records() == {}
+
+
+@pytest.mark.core
+def test_what_came_out_of_a_vault_is_not_shown(play, tmp_path):
+    secret, password = "correct horse", tmp_path / "password"
+    password.write_text("of the vault")
+    encrypted = VaultLib([]).encrypt(secret, VaultSecret(password.read_bytes())).decode()
+    (tmp_path / "vault.yml").write_text("hidden: !vault |\n" + textwrap.indent(encrypted, "  "))
+    (tmp_path / "play.yml").write_text(json.dumps([{
+        "hosts": "all", "gather_facts": False, "vars_files": ["vault.yml"],
+        "vars": {"preflight_fail_on": "{{ hidden }}", "preflight_needs": {"node": {"cpus": "{{ hidden }}"}},
+                 "preflight_address": "a:{{ hidden }}"},
+        "tasks": [{"ansible.builtin.import_role": {"name": "llmgw.preflight.preflight", "rolespec_validate": False}}]}]))
+    outcome = play(playbook=tmp_path / "play.yml", arguments=f"--vault-password-file {password}")
+    assert "preflight_fail_on is '***': it must be one of" in message_of(outcome)
+    assert "preflight_address is 'a:***': it must be a host name" in message_of(outcome)
+    assert secret not in outcome.output
 
 
 @pytest.mark.core
