@@ -18,6 +18,7 @@ from ansible.plugins.loader import connection_loader
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import checks, settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.edges import Edges
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import known_ids, skipped
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.files import MODES
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports.text import names
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.vaulted import secrets_in, without
@@ -30,7 +31,7 @@ OF_A_MACHINE = (
 OF_ALL = (
     "profile", "needs", "packages", "systems",
     "architectures", "limits", "role_ports", "custom_checks", "gather_subset", "only", "skip", "waivers",
-    "fit", "fail_on", "report_dir", "report_formats", "fix_script", "peers", "records_dir", "stats_key")
+    "fit", "fail_on", "report_dir", "report_formats", "report_mode", "fix_script", "peers", "records_dir", "stats_key")
 OTHERS = 5  # by lot, that a machine tries where not all pairs are tried
 
 
@@ -86,6 +87,7 @@ class ActionModule(ActionBase):
         formats = settle(settings.texts, arguments["report_formats"], tuple(FILES), "preflight_report_formats") or ()
         for format_ in formats:
             settle(settings.choice, format_, tuple(FILES), "preflight_report_formats")
+        report_mode = settle(settings.choice, arguments["report_mode"] or MODES[0], MODES, "preflight_report_mode")
         fix_script = settle(settings.folder, arguments["fix_script"], "preflight_fix_script")
 
         machines: list[dict[str, t.Any]] = []
@@ -139,6 +141,7 @@ class ActionModule(ActionBase):
             "fail_on": fail_on,
             "report_dir": report_dir,
             "report_formats": list(formats),
+            "report_mode": report_mode,
             "fix_script": fix_script,
             "records_dir": records_dir,
             "stats_key": stats_key,

@@ -20,7 +20,7 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils import earlier
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.about import about
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.changes import NotComparable, changes
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import SCHEMA_VERSION
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.files import folder_of, write_whole
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.files import MODES, folder_of, write_whole
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.plain import plain
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES, script, text
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.settings import FAIL_ON, LIMITS, NO_PLAN
@@ -53,6 +53,7 @@ class ActionModule(ActionBase):
             "fail_on": {"type": "str", "choices": list(FAIL_ON), "default": "fail"},
             "dir": {"type": "str"},
             "formats": {"type": "list", "elements": "str", "choices": list(FILES), "default": ["json"]},
+            "mode": {"type": "str", "choices": list(MODES), "default": MODES[0]},
             "fix_script": {"type": "str"},
         })[1]
         # An argument of this size Ansible works out as a template for longer than it takes to judge.
@@ -74,7 +75,7 @@ class ActionModule(ActionBase):
         for level, line, rest in text.lines(report, display.columns, everything=display.verbosity > 0, fit=arguments["fit"]):
             display.display((stringc(line, COLOURS[level]) if level and line else line) + rest)
         if folder:
-            self._write(report, folder, arguments["formats"])
+            self._write(report, folder, arguments["formats"], arguments["mode"])
         if arguments["fix_script"]:
             self._write_scripts(report, folder_of(arguments["fix_script"]))
         fails = must_fail(report["worst"], arguments["fail_on"])
@@ -84,11 +85,11 @@ class ActionModule(ActionBase):
             return {"failed": True, "changed": False, "msg": text.verdict(report, arguments["fail_on"])}
         return {"changed": False, "_ansible_verbose_override": True}
 
-    def _write(self, report: dict[str, t.Any], folder: Path, formats: t.Iterable[str]) -> None:
+    def _write(self, report: dict[str, t.Any], folder: Path, formats: t.Iterable[str], mode: str) -> None:
         for name in formats:
             path, content = folder / f"preflight.{name}", FILES[name](report)
             try:
-                write_whole(path, content)
+                write_whole(path, content, mode)
             except (OSError, ValueError) as problem:
                 why = getattr(problem, "strerror", None) or problem
                 raise AnsibleActionFail(f"The report could not be written to {path}: {why}. Give a folder that can be "

@@ -40,6 +40,9 @@ options:
   report_formats:
     description: The value of O(llmgw.preflight.preflight#role:main:preflight_report_formats).
     type: raw
+  report_mode:
+    description: The value of O(llmgw.preflight.preflight#role:main:preflight_report_mode).
+    type: raw
   fix_script:
     description: The value of O(llmgw.preflight.preflight#role:main:preflight_fix_script).
     type: raw
@@ -187,6 +190,11 @@ report_formats:
   type: list
   elements: str
   returned: success
+report_mode:
+  description: The mode of the report's files.
+  type: str
+  returned: success
+  sample: "0600"
 fix_script:
   description: Where the scripts of fixes are written, if anywhere.
   type: str

@@ -31,7 +31,7 @@ options:
     type: str
   formats:
     description:
-      - The files to write there, readable by their owner only.
+      - The files to write there.
       - C(preflight.json) for V(json), with all that is known, in the form of docs/report.schema.json.
       - C(preflight.html) for V(html), one page for people that fetches nothing and can be sent on.
       - C(preflight.xml) for V(xml), JUnit XML, for what shows the results of tests.
@@ -41,6 +41,11 @@ options:
     elements: str
     choices: [json, html, xml, md]
     default: [json]
+  mode:
+    description: The mode of these files, in quotes; for their owner only, for their group too, or for all.
+    type: str
+    choices: ["0600", "0640", "0644"]
+    default: "0600"
   fix_script:
     description:
       - A folder on the controller for scripts, one for each machine that has a problem with commands for it; see

@@ -13,13 +13,17 @@ def folder_of(given: str) -> Path:
     return Path(os.path.expanduser(given)).absolute()
 
 
-def write_whole(path: Path, content: str) -> None:
-    """All of the file or none of it, readable by its owner only; its folder is made when it is not there. Raises OSError."""
+MODES = ("0600", "0640", "0644")  # of a report's files: for their owner only, for their group too, for all
+
+
+def write_whole(path: Path, content: str, mode: str = MODES[0]) -> None:
+    """All of the file or none of it, with that mode, whatever lay there; its folder is made when it is not there. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with open(handle, "w", encoding="utf-8", errors="replace") as file:
             file.write(content)
+            os.fchmod(file.fileno(), int(mode, 8))
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)

@@ -28,6 +28,7 @@ CASES = {
             "such as http://deb.debian.org/. (localhost)"),
     "fail_on": ({"preflight_fail_on": "error"}, "preflight_fail_on is 'error': it must be one of fail, warn, never."),
     "format": ({"preflight_report_formats": ["pdf"]}, "preflight_report_formats is 'pdf': it must be one of json, "),
+    "mode": ({"preflight_report_mode": 416}, "preflight_report_mode is 416: it must be one of 0600, 0640, 0644."),
     "folder": ({"preflight_report_dir": 5}, "preflight_report_dir is 5: it must be the path of a folder on the controller."),
     "folder of scripts": ({"preflight_fix_script": ["x"]},
                           "preflight_fix_script is ['x']: it must be the path of a folder on the controller."),

@@ -109,6 +109,11 @@ def test_files_are_for_their_owner_only_whatever_was_there(run, report, tmp_path
         "preflight.json": "0o600", "preflight.xml": "0o600"}
 
 
+def test_they_may_be_for_their_group_too(run, report, tmp_path):
+    run(report(), dir=str(tmp_path), formats=["json"], mode="0640")
+    assert oct((tmp_path / "preflight.json").stat().st_mode & 0o7777) == "0o640"
+
+
 def test_a_file_is_whole_or_as_it_was(run, report, tmp_path, monkeypatch):
     run(report(cpus=1), dir=str(tmp_path))
     before = (tmp_path / "preflight.json").read_text()

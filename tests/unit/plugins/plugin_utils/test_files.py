@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.files import folder_of, write_whole
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.files import MODES, folder_of, write_whole
 
 
 def test_a_relative_folder_is_taken_from_here(monkeypatch, tmp_path):
@@ -21,6 +21,18 @@ def test_its_folder_is_made_and_only_its_owner_may_read_it(tmp_path):
     assert path.read_bytes() == "ä?\n".encode()
     assert path.stat().st_mode & 0o777 == 0o600
     assert os.listdir(path.parent) == ["x.json"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_it_has_the_mode_that_is_asked_for_whatever_was_there(tmp_path, mode):
+    (tmp_path / "x.json").write_text("")
+    (tmp_path / "x.json").chmod(0o666)
+    before = os.umask(0o077)
+    try:
+        write_whole(tmp_path / "x.json", "new", mode)
+    finally:
+        os.umask(before)
+    assert f"{(tmp_path / 'x.json').stat().st_mode & 0o7777:04o}" == mode
 
 
 def test_what_was_there_is_replaced_whole_or_stays(tmp_path):
