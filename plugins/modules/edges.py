@@ -61,7 +61,7 @@ reason:
 # What Python on a machine runs, as in probe.py.
 STARTED = __import__("time").time()
 SYS = __import__("sys")
-SYS.path = [folder for folder in SYS.path if folder not in ("", ".")]
+PATH = SYS.path.__setitem__(slice(None), [folder for folder in SYS.path if folder not in ("", ".")])
 FILLED_IN = r"""<<INCLUDE_ANSIBLE_MODULE_JSON_ARGS>>"""
 GIVEN = FILLED_IN.startswith("{") and __import__("json").loads(FILLED_IN)
 DONE = GIVEN and exec(__import__("zlib").decompress(__import__("base64").b64decode(GIVEN["code"])))

@@ -165,7 +165,8 @@ record:
 # What Python on a machine runs, filled in by the action. No more than assignments: ansible-test takes any other file for an AnsibleModule.
 STARTED = __import__("time").time()  # as early as can be: the later it is read, the less it tells of when it was asked for
 SYS = __import__("sys")
-SYS.path = [folder for folder in SYS.path if folder not in ("", ".")]  # no file of a user's own takes the place of Python's
+# No file of a user's own takes the place of Python's. Written so since ansible-doc warns of what gives a value to anything but a name.
+PATH = SYS.path.__setitem__(slice(None), [folder for folder in SYS.path if folder not in ("", ".")])
 FILLED_IN = r"""<<INCLUDE_ANSIBLE_MODULE_JSON_ARGS>>"""
 GIVEN = FILLED_IN.startswith("{") and __import__("json").loads(FILLED_IN)
 DONE = GIVEN and exec(__import__("zlib").decompress(__import__("base64").b64decode(GIVEN["code"])))
