@@ -101,7 +101,7 @@ def _cut(value: t.Any, depth: int = DEPTH_MOST) -> t.Any:
     if isinstance(value, (dict, list)) and not depth:
         return "..."
     if isinstance(value, dict):
-        return {str(key)[:TEXT_MOST]: _cut(item, depth - 1) for key, item in value.items()}
+        return {_valid(str(key)[:TEXT_MOST]): _cut(item, depth - 1) for key, item in value.items()}
     if isinstance(value, list):
         return [_cut(item, depth - 1) for item in value]
     return _valid(value[:TEXT_MOST]) if isinstance(value, str) else value

@@ -131,3 +131,8 @@ def test_what_is_nested_too_deeply_is_cut():
     for _level in range(12):
         (found,) = found
     assert found == "..."
+
+
+def test_odd_bytes_in_a_key_can_be_written_to_a_file():
+    login = {**LOGIN, "x\ud800": 1}
+    assert parts_of({**WHOLE, "sections": {"login": login}})[0] == {"login": {**LOGIN, "x?": 1}}
