@@ -18,12 +18,15 @@ Rule = collections.namedtuple("Rule", "chain verdict ports always")
 
 def ends(chain, rules):
     """Whether everything that no rule before lets in is dropped at last in this chain, or in one to which everything goes."""
-    return _ends(chain, _by_chain(rules), ())
+    return _ends(chain, _by_chain(rules), {})
 
 
-def _ends(chain, by_chain, on_the_way):
-    return any(rule.always and (rule.verdict == "drop" or rule.verdict not in on_the_way and _ends(
-        rule.verdict, by_chain, on_the_way + (chain,))) for rule in by_chain[chain])
+def _ends(chain, by_chain, known):
+    """``known``: what was found of other chains, since many may lead to the same; no chain leads back to itself."""
+    if chain not in known:
+        known[chain] = False
+        known[chain] = any(rule.always and (rule.verdict == "drop" or _ends(rule.verdict, by_chain, known)) for rule in by_chain[chain])
+    return known[chain]
 
 
 def _by_chain(rules):
@@ -38,23 +41,27 @@ def ports_of(rules, chains, passing=()):
 
     Of a chain that is among ``passing``, what no rule decides on is let in too, where it comes to that.
     """
-    by_chain, found = _by_chain(rules), []
+    by_chain, found, known, ends = _by_chain(rules), set(), {}, {}
     for chain in chains:
-        found += _let_in(chain, by_chain, (), chain in passing)
-    return sorted(set(tuple(ports) for ports in found))
+        found |= _let_in(chain, by_chain, known, ends, chain in passing)
+    return sorted(found)
 
 
-def _let_in(chain, by_chain, on_the_way, passes):
+def _let_in(chain, by_chain, known, ends, passes):
     """``passes``: whether what leaves the chain without a verdict, as by a rule that returns, is let in."""
-    found, returned = [], passes
-    for rule in reversed(by_chain[chain] if chain not in on_the_way else ()):
+    at = (chain, passes)
+    if at in known:
+        return known[at]
+    found, returned, known[at] = set(), passes, set()
+    for rule in reversed(by_chain[chain]):
         if rule.verdict in ("accept", "return"):
             inner = ALL if rule.verdict == "accept" or returned else NONE
         else:
-            inner = _let_in(rule.verdict, by_chain, on_the_way + (chain,), passes)
-        found += inner if rule.ports is ALL else rule.ports if inner else NONE
-        if rule.always and (rule.verdict == "drop" or _ends(rule.verdict, by_chain, (chain,))):
+            inner = _let_in(rule.verdict, by_chain, known, ends, passes)
+        found.update(tuple(ports) for ports in (inner if rule.ports is ALL else rule.ports if inner else NONE))
+        if rule.always and (rule.verdict == "drop" or _ends(rule.verdict, by_chain, ends)):
             passes = False  # what comes back from a rule before this one
+    known[at] = found
     return found
 
 

@@ -200,6 +200,18 @@ def test_elements_with_a_comment_or_a_time(verdict):
     assert ports_of(rules, [("ip", "t", "in")]) == [(22, 22), (23, 23)]
 
 
+def test_chains_that_branch_and_meet_again_are_looked_at_once():
+    """With two ways a level, thirty levels have a thousand million."""
+    lines = ["-A INPUT -j L0"]
+    for level in range(30):
+        lines += [f"-A L{level} -s 10.0.0.0/8 -j L{level + 1}", f"-A L{level} -j L{level + 1}"]
+    lines += ["-A L30 -p tcp --dport 22 -j ACCEPT", "-A L30 -j L0", "-A L30 -j DROP"]
+    assert iptables_lets_in(*lines) == [(22, 22)]
+    rules, _drops = iptables("\n".join(("*filter", *lines, "COMMIT")))
+    assert ends("INPUT", rules)
+    assert not ends("INPUT", [rule for rule in rules if rule.verdict != "drop"])
+
+
 @pytest.mark.parametrize("ends", [["ssh", 80], [22], [22, 80, 81], [22, None]])
 def test_a_range_that_is_none_is_no_condition(ends):
     match = {"match": {"op": "==", "left": {"payload": {"protocol": "tcp", "field": "dport"}}, "right": {"range": ends}}}
