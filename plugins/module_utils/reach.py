@@ -1,6 +1,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 """Which of the other machines does this one reach? All are tried at once, under one deadline."""
 
+import contextlib
 import errno
 import resource
 import selectors
@@ -136,7 +137,8 @@ def _begin(waiting, outcomes, number, kinds, place):
         outcomes[number] = "no_route"
         return
     connection.setblocking(False)
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
+    with contextlib.suppress(OSError):  # a container's kernel need not know it
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
     error = connection.connect_ex(place)
     if error in (0, errno.EINPROGRESS):
         waiting.register(connection, selectors.EVENT_WRITE, (number, None))
