@@ -232,7 +232,7 @@ def rows_of(page, head):
 
 def test_the_readme_has_the_order_of_certification():
     order = ["Requirements", "Installation", "Use", "Testing", "Support", "Release notes", "Licence"]
-    assert [head for head in re.findall(r"^## (.*)$", PAGES["README.md"], re.MULTILINE)] == order
+    assert re.findall(r"^## (.*)$", PAGES["README.md"], re.MULTILINE) == order
 
 
 def test_each_variable_is_told_in_the_readme_and_no_other():

@@ -25,7 +25,7 @@ def test_each_line_of_the_threats_has_tests_that_there_are(row):
 
 
 def test_there_are_threats_by_each():
-    assert [head for head in re.findall(r"^### (.*)$", PAGE, re.MULTILINE)] == [
+    assert re.findall(r"^### (.*)$", PAGE, re.MULTILINE) == [
         "A machine that is not to be trusted", "A value of the inventory that is not to be trusted", "Who reads reports"]
     assert len(ROWS) > 20
 

@@ -35,7 +35,7 @@ def nodes_of(path):
 
 
 NODES = [node for path in sorted((ROOT / "plugins").rglob("*.py")) for node in nodes_of(path)]
-TEXTS = {text for node in NODES if (text := text_of(node))}
+TEXTS = set(filter(None, map(text_of, NODES)))
 PLAYS = [task["ansible.builtin.assert"]["fail_msg"] for play in yaml.safe_load((ROOT / "playbooks" / "preflight.yml").read_text("utf-8"))
          for task in play["tasks"] if "ansible.builtin.assert" in task]
 
