@@ -130,6 +130,26 @@ def test_the_report_file_is_for_its_owner_only_and_whole(three, play, tmp_path):
 
 
 @pytest.mark.core
+def test_the_probe_alone(three, play, tmp_path):
+    playbook = tmp_path / "play.yml"
+    playbook.write_text("""
+- hosts: n1
+  gather_facts: false
+  tasks:
+    - llmgw.preflight.probe: {internet_urls: [], limits: {command_s: 20}}
+      register: read
+    - ansible.builtin.debug: {msg: "{{ [read.record] | llmgw.preflight.evaluate }}"}
+""")
+    outcome = play(three.inventory(), three, playbook=playbook)
+    assert outcome.rc == 0, outcome.output
+    record = outcome.records()["n1"]
+    assert (record["roles"], record["internet"], record["reach"]["tried"], record["unmeasured"]) == ([], [], 0, {})
+    assert '"worst": "ok"' in outcome.output
+
+
+# From here on with machines of their own.
+
+@pytest.mark.newest
 def test_scripts_of_fixes_mend_what_they_say(make_lab, play, tmp_path):
     """Also with --check, and judged from saved records; one is run on its machine, and is gone after the next run."""
     lab = make_lab({"defaults": {"cpus": 2}, "hosts": [
@@ -165,26 +185,6 @@ def test_scripts_of_fixes_mend_what_they_say(make_lab, play, tmp_path):
     assert [path.name for path in folder.iterdir()] == ["n1.sh"]
     assert f"1 script of fixes written to {folder}" in screen(second).splitlines()
 
-
-@pytest.mark.core
-def test_the_probe_alone(three, play, tmp_path):
-    playbook = tmp_path / "play.yml"
-    playbook.write_text("""
-- hosts: n1
-  gather_facts: false
-  tasks:
-    - llmgw.preflight.probe: {internet_urls: [], limits: {command_s: 20}}
-      register: read
-    - ansible.builtin.debug: {msg: "{{ [read.record] | llmgw.preflight.evaluate }}"}
-""")
-    outcome = play(three.inventory(), three, playbook=playbook)
-    assert outcome.rc == 0, outcome.output
-    record = outcome.records()["n1"]
-    assert (record["roles"], record["internet"], record["reach"]["tried"], record["unmeasured"]) == ([], [], 0, {})
-    assert '"worst": "ok"' in outcome.output
-
-
-# From here on with machines of their own.
 
 @pytest.mark.core
 def test_a_password_that_is_given_is_tried_and_never_shown(make_lab, play):

@@ -2,7 +2,7 @@
 
 cores.py all [ARGUMENTS]: tests/unit and tests/integration on each series below.
 cores.py ends [ARGUMENTS]: tests/unit and what is marked `core` in tests/integration, on the oldest and the newest that can run here;
-what is marked `newest` on that one only.
+what is marked `newest`, in both, on that one only.
 cores.py sanity: `ansible-test sanity` on each series.
 tests/lab, which has nothing to do with Ansible, is run once, with the newest; tests/browser once, where this is run.
 """
@@ -77,8 +77,10 @@ def run_tests(series, python, only_marked, newest, arguments):
         return (series, python[1], "could not be installed"), False
     print(f"== pytest on ansible-core {core} with Python {python[1]}", flush=True)
     begin = time.monotonic()
-    marked = ["-m", "core or newest" if newest else "core"] if only_marked else []
-    asked = [["tests/unit"], *([["tests/lab"]] if newest else []), ["tests/integration", *marked]]
+    of_unit, marked = (["-m", "not newest"] if only_marked and not newest else []), []
+    if only_marked:
+        marked = ["-m", "core or newest" if newest else "core"]
+    asked = [["tests/unit", *of_unit], *([["tests/lab"]] if newest else []), ["tests/integration", *marked]]
     runs = [run_pytest(mine, FOLDER / f"{series}.xml", [*each, *arguments]) for each in asked]
     statuses, *counted = zip(*runs, strict=True)
     passed, failed, skipped = map(sum, counted)

@@ -74,6 +74,7 @@ module.exit_json(changed=False)
 """
 
 
+@pytest.mark.newest
 @starts_programs
 def test_what_configures_awx_runs_against_arguments_of_these_types(tmp_path):
     for module, spec in ARGUMENTS.items():

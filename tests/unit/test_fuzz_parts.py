@@ -7,12 +7,15 @@ import datetime
 import json
 
 import hypothesis
+import pytest
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import login, offset, parts, settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import RecordsError, evaluate
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.left import not_reached, stand_ins_of
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.result import NotRead, edges_of, facts_of, harmless, parts_of
 from hypothesis import strategies as st
 from unit import fuzz
+
+pytestmark = pytest.mark.newest
 
 NOW = datetime.datetime(2026, 11, 30, 12, 0, tzinfo=datetime.UTC)
 PLAN = {"profile": settings.profile().as_dict(), "limits": settings.limits(None), "custom_checks": [], "left_out": [],

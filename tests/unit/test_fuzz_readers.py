@@ -37,6 +37,8 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Asked
 from hypothesis import strategies as st
 from unit import fuzz
 
+pytestmark = pytest.mark.newest
+
 RECORD = fuzz.machines()[0]
 ASKED = Asked(together(settings.profile().needs.values()), settings.profile().systems, settings.profile().architectures, settings.LIMITS, 4)
 # What stands in a file or an answer where something else is awaited.

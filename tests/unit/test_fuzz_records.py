@@ -24,6 +24,7 @@ from lxml import etree
 from lxml import html as lxml_html
 from unit import fuzz
 
+pytestmark = pytest.mark.newest
 ROOT = Path(__file__).parents[2]
 FORM = jsonschema.Draft202012Validator(json.loads((ROOT / "docs" / "report.schema.json").read_text()))
 JUNIT = etree.XMLSchema(etree.parse(ROOT / "tests" / "unit" / "plugins" / "plugin_utils" / "reports" / "junit.xsd"))

@@ -13,6 +13,8 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FIL
 from hypothesis import strategies as st
 from unit import fuzz
 
+pytestmark = pytest.mark.newest
+
 KNOWN = settings.profile().needs
 RECORDS = fuzz.machines()
 NEEDS = {"database": {"cpus": 2, "cpu_level": 2, "memory_mb": 3500, "gpus": 0, "disk_gb": {"/": 5, "/var": 9}, "ports": [5432, "22"],

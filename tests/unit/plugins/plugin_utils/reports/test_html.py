@@ -135,6 +135,7 @@ def many():
     return made_up.report(300)
 
 
+@pytest.mark.newest
 @pytest.mark.parametrize("filler", ["x", "\"", "\U0001f600"])
 def test_three_hundred_machines_fit_in_three_megabytes_whatever_they_say(filler, many):
     assert len(write(many)) < 500_000
