@@ -17,7 +17,7 @@ from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action import ActionBase
 from ansible.plugins.loader import become_loader
 from ansible.utils.display import Display
-from ansible_collections.llmgw.preflight.plugins.plugin_utils import login, model, settings
+from ansible_collections.llmgw.preflight.plugins.plugin_utils import custom, login, model, settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import LOOKED_AT_BY
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks.gpu import is_asked_for
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks.network import is_loopback
@@ -113,7 +113,10 @@ class ActionModule(ActionBase):
             raise AnsibleActionFail(settings.DELEGATED)
         if plan:
             arguments.update({key: plan[key] for key in ("machines", "limits", "gather_subset")})
-            arguments["skip"] = [section for section, looking in LOOKED_AT_BY.items() if set(looking) <= set(plan["left_out"])]
+            own = [check for check in plan["custom_checks"] if check["check"] not in plan["left_out"]]
+            asked_for = set[str]().union(*map(custom.words, own))
+            arguments["skip"] = [section for section, looking in LOOKED_AT_BY.items()
+                                 if set(looking) <= set(plan["left_out"]) and section not in asked_for]
         self._run = plan["run"] if plan else ""
         name = str(self._vars.get("inventory_hostname"))
         try:

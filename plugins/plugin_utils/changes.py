@@ -37,14 +37,17 @@ class NotComparable(ValueError):
 def changes(earlier: Report, report: Report) -> dict[str, t.Any]:
     """What became of each problem; only what warns or fails is one, waived or not.
 
-    since is when the earlier report was made. new, worse, better, fixed are lists of machine and check, and so are hidden (was there, and
-    was not looked at this time) and uncovered (is there, and was not looked at then). remains is the number of those that are as they
-    were. Raises NotComparable.
+    since is when the earlier report was made. new, worse, better, fixed are lists of machine and check, and so are waived and counting
+    (waived now and not then, and the other way round), hidden (was there, and was not looked at this time) and uncovered (is there, and
+    was not looked at then). remains is the number of those that are as they were, but for being waived. Raises NotComparable.
     """
     try:
         if earlier["schema_version"] != report["schema_version"]:
             raise NotComparable(f"its form is version {str(earlier['schema_version'])[:20]}, and this one's {report['schema_version']}")
         datetime.datetime.fromisoformat(earlier["about"]["at"])
+        was, is_ = (one["about"].get("profile") for one in (earlier, report))
+        if was and is_ and was != is_:
+            raise NotComparable(f"it is of the profile {str(was)[:60]!r}, and this one of {str(is_)[:60]!r}")
         before = _View(earlier, _renamed(earlier, report))
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         raise problem if isinstance(problem, NotComparable) else NotComparable("it is no report") from problem
@@ -54,6 +57,7 @@ def changes(earlier: Report, report: Report) -> dict[str, t.Any]:
     fixed = {at for at in gone if now.finds_well(at) and not now.is_blind(at, before)}
     uncovered = {at for at in come if before.is_blind(at, now) or before.never_made(at)}
     both = [at for at in now.problems if at in before.problems]
+    counts_now, counted = ({at for at in both if at in view.counting} for view in (now, before))
     worse = {at for at in both if now.problems[at] > before.problems[at] and not before.is_blind(at, now)}
     better = {at for at in both if now.problems[at] < before.problems[at] and not now.is_blind(at, before)}
     return {
@@ -62,6 +66,8 @@ def changes(earlier: Report, report: Report) -> dict[str, t.Any]:
         "worse": _listed(at for at in both if at in worse),
         "better": _listed(at for at in both if at in better),
         "fixed": _listed(at for at in gone if at in fixed),
+        "counting": _listed(at for at in both if at in counts_now - counted),
+        "waived": _listed(at for at in both if at in counted - counts_now),
         "remains": len(both) - len(worse) - len(better),
         "hidden": _listed(at for at in gone if at not in fixed),
         "uncovered": _listed(at for at in come if at in uncovered),
@@ -74,6 +80,7 @@ class _View:
     def __init__(self, report: Report, renamed: Mapping[str, str]) -> None:
         self.problems: dict[At, Level] = {}  # the worst of what each check says of each machine, where it is more than ok
         self.told: set[At] = set()
+        self.counting = set[At]()  # those of the problems that are not waived
         for finding in report["findings"]:
             machine, check, level = finding["machine"], finding["check"], LEVELS[finding["level"]]
             if not isinstance(check, str) or not isinstance(machine, (str, type(None))):
@@ -82,6 +89,8 @@ class _View:
             self.told.add(at)
             if level > Level.OK:
                 self.problems[at] = max(level, self.problems.get(at, level))
+                if not finding.get("waived"):
+                    self.counting.add(at)
         machines = {renamed.get(machine["machine"], machine["machine"]): machine for machine in report["machines"]}
         self.examined = set(machines)
         self.unread = {name for name in machines if self.problems.get((name, checks.login.ID)) == Level.FAIL}

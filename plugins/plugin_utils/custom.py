@@ -132,12 +132,28 @@ class Record(dict[str, t.Any]):
         return super().get(key)
 
 
-Record.__name__ = "dict"  # by which jmespath knows what is an object
+class Section(dict[str, t.Any]):
+    """Facts as expressions see them: one that is not there is asked for by mistake, or was not gathered."""
+
+    def __init__(self, given: Mapping[str, t.Any], record: Record, name: str) -> None:
+        super().__init__(given)
+        self.record, self.name = record, name
+
+    def get(self, key: str, default: t.Any = None) -> t.Any:
+        if key not in self and key != "null":
+            raise _Absent(self.record, f"{self.name}.{key}")
+        return super().get(key)
+
+
+Record.__name__ = Section.__name__ = "dict"  # by which jmespath knows what is an object
 
 
 def seen(record: Mapping[str, t.Any]) -> Record:
     """In Python's own types, which are the only ones that jmespath knows."""
-    return Record(json.loads(json.dumps(record, default=str)))
+    made = Record(json.loads(json.dumps(record, default=str)))
+    if isinstance(made.get(FACTS) if FACTS in made else None, dict):
+        made[FACTS] = Section(made[FACTS], made, FACTS)
+    return made
 
 
 def unseen(machine: Mapping[str, t.Any]) -> Record:
@@ -156,6 +172,18 @@ def compare(check: Check, records: Sequence[Record]) -> Told:
     return None, _judge(check, list(records), of_one=False)
 
 
+def words(check: Check) -> set[str]:
+    """Each name in its expressions, the sections of a record that it asks for among them."""
+    texts = [check["expect"], *(text for key in ("detail", "fix") for is_expression, text in parts(check[key]) if is_expression)]
+    nodes, found = [compiled(text).parsed for text in texts], set[str]()
+    while nodes:
+        node = nodes.pop()
+        nodes += [child for child in node.get("children", ()) if isinstance(child, dict)]
+        if node["type"] == "field":
+            found.add(node["value"])
+    return found
+
+
 def is_about(check: Check, roles: t.Container[str]) -> bool:
     """Whether a machine with these roles is among those that the check is for."""
     return not check["roles"] or any(role in roles for role in check["roles"])
@@ -172,7 +200,7 @@ def _judge(check: Check, data: t.Any, of_one: bool) -> Verdict:
     if found is True:
         return ok(f"holds: {expect}")
     if found is False:
-        detail, fix = (_filled(check[key], data).strip() for key in ("detail", "fix"))
+        detail, fix = (" ".join(_filled(check[key], data).split()) for key in ("detail", "fix"))
         return Verdict(LEVELS[check["level"]], detail or f"does not hold: {expect}", fix)
     told = _short(_json(found), VALUE_MOST)
     return fail(f"this check is broken here: {expect} gives {told}, which is neither true nor false", FIX_BROKEN)

@@ -41,9 +41,14 @@ def findings_of(record: Mapping[str, t.Any], taken: t.Container[str]) -> list[Fi
             found.append(wrong(f"[{number}] {problem}"))
         else:
             level = LEVELS[told["level"]]
-            fix = "" if level == Level.OK else str(told["fix"])[:TEXT_MOST]
-            found.append(Finding(machine, str(told["check"]), level, str(told["detail"])[:TEXT_MOST], fix))
+            fix = "" if level == Level.OK else one_line(told["fix"])
+            found.append(Finding(machine, str(told["check"]), level, one_line(told["detail"]), fix))
     return found
+
+
+def one_line(text: str) -> str:
+    """What YAML's | and > leave of several lines: a report has one for each text, and would show what breaks it as \\n."""
+    return " ".join(str(text).split())[:TEXT_MOST]
 
 
 def _problem(told: t.Any, taken: t.Container[str]) -> str | None:

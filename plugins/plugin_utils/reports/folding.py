@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 NAMES_MOST = 8  # names or ranges of names in one line before the rest is only counted
 TEXT_MOST = 400  # characters of one detail; what comes from a machine may be of any length
-NAME_MOST = 60
+NAME_MOST = 255  # no host's name is longer; where a shorter one is cut, names that differ late look alike and are not folded
 MARKS_MOST = 3  # on one letter
 
 # Letters that are written from right to left take the figures beside them along, unless a mark ends the run.
@@ -37,6 +37,12 @@ def clean(text: t.Any, most: int = TEXT_MOST) -> str:
         marks = marks + 1 if unicodedata.combining(char) else 0
         harmless += char if char.isprintable() and marks <= MARKS_MOST else char.encode("unicode_escape").decode()
     return RUN.sub(rf"\g<0>{LEFT_TO_RIGHT_MARK}", harmless)
+
+
+def label(name: t.Any, most: int) -> str:
+    """A name where there is little room: cut in its middle, since names of one kind begin alike."""
+    told, end = clean(name, NAME_MOST), (most - 3) * 2 // 3
+    return told if len(told) <= most else f"{told[:most - 3 - end]}...{told[-end:]}"
 
 
 def width(text: str) -> int:

@@ -9,6 +9,8 @@ import typing as t
 
 # Half of a pair, which stands for a byte that is no UTF-8; many programs refuse it, and no file of UTF-8 can hold it.
 HALVES = re.compile("[\ud800-\udfff]")
+# What would steer a terminal, turn a line round or break it where this file is shown; the encoder escapes what is below a space.
+STEERING = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
@@ -18,7 +20,7 @@ def write(report: dict[str, t.Any]) -> str:
         told = _lines(report, "")
     except ValueError:  # JSON has no NaN and no Infinity
         told = _lines(json.loads(json.dumps(report), parse_constant=lambda name: None), "")
-    return HALVES.sub("\ufffd", told) + "\n"
+    return STEERING.sub(lambda sign: f"\\u{ord(sign.group()):04x}", HALVES.sub("\ufffd", told)) + "\n"
 
 
 def _lines(value: t.Any, indent: str) -> str:

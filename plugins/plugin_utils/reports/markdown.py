@@ -22,8 +22,8 @@ CODE_MOST = 1000  # characters of one name or list of names
 SHOWN = 10  # different problems of one check before those that are alike are told together
 SIGNS = {"fail": "\u274c", "warn": "\u26a0\ufe0f", "ok": "\u2705"}
 LEVELS = {"fail": "Fail", "warn": "Warn"}
-CHANGES = {"new": "new", "worse": "worse", "better": "better", "fixed": "fixed", "uncovered": "not looked at before",
-           "hidden": "not looked at this time"}
+CHANGES = {"new": "new", "worse": "worse", "better": "better", "fixed": "fixed", "counting": "not waived any more",
+           "waived": "waived now", "uncovered": "not looked at before", "hidden": "not looked at this time"}
 
 WORD = re.compile(r"""(?P<before>["'(]*)(?P<core>.*?)(?P<after>["'.,;:!?)]*)""", re.DOTALL)
 PLAIN = re.compile(r"[^\W\d_]+([-'][^\W\d_]+)*|\d+([.,]\d+){0,2}|")
@@ -94,7 +94,7 @@ def _head(report: Report) -> str:
 def _since(changes: t.Any) -> str:
     if not changes:
         return ""
-    numbers = [f"{len(changes[kind])} {words}" for kind, words in CHANGES.items() if changes[kind]]
+    numbers = [f"{len(changes[kind])} {words}" for kind, words in CHANGES.items() if changes.get(kind)]
     return f"Since {code(changes['since'])}: {', '.join([*numbers, str(changes['remains'])])} as before.\n\n"
 
 

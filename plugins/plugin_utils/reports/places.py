@@ -126,7 +126,7 @@ def _table(
 ) -> Iterable[columns.Line]:
     at = [roles.index(role) for role in some]
     rest = _rest(some, layout.width)
-    shorts = [sorted(_short(alike, roles)) for cells, alike in rows]
+    shorts = [sorted(_short(alike, some)) for cells, alike in rows]
     most = max(NAMES_LEAST, rest - max(SHORT_LEAST, *(len(", ".join(short)) for short in shorts))) - 1  # names hold spaces: one more
     who = [_names_in([machine["machine"] for machine in alike], most) for cells, alike in rows]
     names_width = min(most, max(map(folding.width, [*who, *WORDS.values()]))) + 1

@@ -17,7 +17,9 @@ NOT_EXAMINED = {
     "limit": "not examined, since --limit leaves them out; only tried",
     "peer": "not examined, since another run reads them (preflight_peers); only tried",
 }
-CHANGES = {"new": "", "worse": "", "better": "", "fixed": "",
+WAIVERS = {"unneeded": "waivers that are not needed any more, since all is well there",
+           "waiting": "waivers that wait, since what they are about was not looked at"}
+CHANGES = {"new": "", "worse": "", "better": "", "fixed": "", "counting": " (was waived before)", "waived": " (was not before)",
            "uncovered": " (not looked at before)", "hidden": " (not looked at this time)"}
 FEW, MANY = 4, 10  # different problems of one check that are told each by itself, and with everything
 
@@ -185,10 +187,13 @@ def _notes(report: Report, waivers: bool) -> Iterable[str]:
                "(put them in a group that is called like a role, or set preflight_roles)")
     if report.get("skipped"):
         yield f"skipped (preflight_only, preflight_skip): {folding.several(report['skipped'], 30)}"
-    unneeded = [f"{clean(waiver['check'])} on {folding.several(waiver['machine'])}" for waiver in report.get("waivers", ())
-                if waiver["state"] == "unneeded"]
-    if unneeded:
-        yield f"waivers that are not needed any more, since all is well there: {'; '.join(unneeded[:folding.NAMES_MOST])}"
+    for state, words in WAIVERS.items():
+        told: dict[str, list[str]] = {}
+        for waiver in report.get("waivers", ()):
+            if waiver["state"] == state:
+                told.setdefault(clean(waiver["check"]), []).extend(waiver["machine"])
+        if told:
+            yield f"{words}: {'; '.join(f'{check} on {names(machines)}' for check, machines in told.items())}"
     if waivers:
         yield "a line that begins with - is a waiver to copy: put it into preflight_waivers and fill in the reason"
 

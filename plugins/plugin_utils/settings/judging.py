@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import typing as t
 from collections.abc import Mapping, Sequence
 
@@ -12,6 +13,7 @@ from ..model import CHECK_ID, NOT_WAIVED
 from ..waivers import ID as OF_WAIVERS
 from .values import Problems, is_list, texts
 
+ANSIBLES = re.compile(r"\[\w+:\w+(:\d+)?\]")  # a range in a pattern of hosts, which to a shell is a set of letters
 WAIVER = ("check", "machine", "reason", "until")
 # The keys of a check of the user's own, with what they are where they are not given.
 CUSTOM: dict[str, t.Any] = {"check": "", "expect": "", "scope": "machine", "roles": (), "level": "fail", "detail": "", "fix": ""}
@@ -36,6 +38,8 @@ def waivers(given: t.Any, name: str = "preflight_waivers") -> list[dict[str, t.A
         machine: t.Any = ["*"] if given_to is None else [given_to] if isinstance(given_to, str) else given_to
         if not is_list(machine) or not machine or not all(isinstance(pattern, str) and pattern.strip() for pattern in machine):
             problems.add(f"{where}.machine", machine, "it must be a machine's name or a pattern such as db*, or a list of them.")
+        elif any(ANSIBLES.search(pattern) for pattern in machine):
+            problems.add(f"{where}.machine", machine, "[1:3] is Ansible's; a pattern here has db[1-3] for one digit, or a list of names.")
         if not isinstance(reason, str) or not reason.strip():
             problems.add(f"{where}.reason", reason, "it must say why this can be lived with.")
         day = until.isoformat()[:10] if isinstance(until, datetime.date) else until
@@ -44,7 +48,7 @@ def waivers(given: t.Any, name: str = "preflight_waivers") -> list[dict[str, t.A
         found.append({"check": check, "machine": machine, "reason": reason, "until": day})
     problems.stop()
     return [{"check": str(waiver["check"]), "machine": [str(pattern).strip() for pattern in waiver["machine"]],
-             "reason": str(waiver["reason"]).strip(), "until": waiver["until"] and str(waiver["until"])} for waiver in found]
+             "reason": " ".join(str(waiver["reason"]).split()), "until": waiver["until"] and str(waiver["until"])} for waiver in found]
 
 
 def _is_day(text: t.Any) -> bool:

@@ -9,7 +9,7 @@ import typing as t
 from collections.abc import Mapping, Sequence
 
 from ...model import seconds
-from .words import clean, count, names, state, worst
+from .words import count, label, names, state, worst
 
 SINGLE_MOST = 30  # machines of which each has a line; where there are more, those that are right share one
 LINES_MOST = 60
@@ -69,7 +69,7 @@ def clocks(report: Mapping[str, t.Any]) -> Clocks | None:
     drawn = [Limit(scale.x(side * limit), level) for limit, level in limits if limit <= scale.most for side in (-1, 1)]
     many = len(known) > SINGLE_MOST
     own = [one for one in known if not many or one[3] != "ok"]
-    lines = [Line(clean(name, 60), level, scale.x(offset - error), scale.x(offset + error), [scale.x(offset)], signed(offset),
+    lines = [Line(label(name, 60), level, scale.x(offset - error), scale.x(offset + error), [scale.x(offset)], signed(offset),
                   f"± {seconds(error)}") for name, offset, error, level in own[:LINES_MOST]]
     right = [one for one in known if many and one[3] == "ok"]
     if right:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Iterable, Mapping, Sequence
 
-from .words import SEVERITY, TOGETHER, Finding, clean, order, state, unread, worst
+from .words import NAME_MOST, SEVERITY, TOGETHER, Finding, clean, order, state, unread, worst
 
 
 class Row(t.NamedTuple):
@@ -44,7 +44,7 @@ def grid(report: Mapping[str, t.Any]) -> Grid:
         for finding in found[name]:
             by_check.setdefault(finding["check"], []).append(state(finding))
         unknown = own if name in dead else ()
-        shown, roles = TOGETHER if name is None else clean(name, 60), [clean(role, 60) for role in machine["roles"]]
+        shown, roles = TOGETHER if name is None else clean(name, NAME_MOST), [clean(role, 60) for role in machine["roles"]]
         rows.append(Row(shown, ", ".join(roles), [
             worst(by_check[check]) if check in by_check else "unread" if check in unknown else "" for check in checks]))
         data.append((shown, clean(machine.get("address") or ""), roles,

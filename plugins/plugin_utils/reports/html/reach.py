@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from ...model import OUTCOMES
-from .words import clean, names, unread
+from .words import NAME_MOST, clean, label, names, unread
 
 PAIRS_MOST = 60  # machines that are drawn one by one
 KINDS_MOST = 12
@@ -115,8 +115,8 @@ def _matrix(report: Mapping[str, t.Any], silent: set[str]) -> Matrix:
     needs = "".join(f"M{x + (cell - dot) / 2:g} {y + (cell - dot) / 2:g}h{dot:g}v{dot:g}h-{dot:g}z" for y, x in needy)
     return Matrix(
         left + cell * len(callees) + 1, top + cell * len(callers) + 1, left, top, cell, cell * len(callees),
-        [Label(round(y + cell / 2 + LINE / 3, 1), clean(name, NAME)) for name, y in rows.items()],
-        [Label(round(x + cell / 2 + LINE / 3, 1), clean(name, NAME)) for name, x in columns.items()],
+        [Label(round(y + cell / 2 + LINE / 3, 1), label(name, NAME)) for name, y in rows.items()],
+        [Label(round(x + cell / 2 + LINE / 3, 1), label(name, NAME)) for name, x in columns.items()],
         needs, [rows[name] for name in callers if name in silent],
         "".join(f"M{columns[name]:g} {rows[name]:g}h{cell}v{cell}h-{cell}z" for name in callers),
         [Mark(columns[callee], rows[caller], _kind(its), _title(caller, callee, its)) for (caller, callee), its in failed.items()])
@@ -133,7 +133,7 @@ def _kind(calls: Sequence[Call]) -> str:
 
 def _title(caller: str, callee: str, calls: Sequence[Call]) -> str:
     told = ", ".join(f"{_port(call)}: {_outcome(call)}" for call in calls)
-    return f"{clean(caller, 60)} does not reach {clean(callee, 60)} ({clean(told)})"
+    return f"{clean(caller, NAME_MOST)} does not reach {clean(callee, NAME_MOST)} ({clean(told)})"
 
 
 def _port(call: Call) -> str:

@@ -7,7 +7,7 @@ import typing as t
 from collections import Counter
 from collections.abc import Mapping
 
-from .words import clean, count, names
+from .words import NAME_MOST, clean, count, names
 
 Report = Mapping[str, t.Any]
 
@@ -20,7 +20,7 @@ STATES = {
 }
 NOT_EXAMINED = {"batch": ", since their batch has not come", "limit": ", since --limit leaves them out; it was only tried who reaches them",
                 "peer": ", since another run reads them (preflight_peers); it was only tried who reaches them"}
-CHANGES = {"new": "new", "worse": "worse", "better": "better", "fixed": "fixed",
+CHANGES = {"new": "new", "worse": "worse", "better": "better", "fixed": "fixed", "counting": "not waived any more", "waived": "waived now",
            "uncovered": "not looked at before", "hidden": "not looked at now"}
 
 
@@ -35,7 +35,7 @@ class Share(t.NamedTuple):
 
 def verdict(report: Report) -> str:
     machines = report["machines"]
-    bad = [clean(machine["machine"], 60) for machine in machines if machine["worst"] == "fail"]
+    bad = [clean(machine["machine"], NAME_MOST) for machine in machines if machine["worst"] == "fail"]
     if bad:
         return f"{bad[0]} is not ready" if len(machines) == 1 else f"{len(bad)} of {len(machines)} machines are not ready"
     if report["worst"] == "fail":

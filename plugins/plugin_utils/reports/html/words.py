@@ -15,6 +15,9 @@ TOGETHER = "all together"  # what stands for a machine where a finding is about 
 Finding = Mapping[str, t.Any]
 
 
+NAME_MOST, label = folding.NAME_MOST, folding.label
+
+
 def clean(value: t.Any, most: int = MOST) -> str:
     return folding.clean(value, most)
 

@@ -47,6 +47,8 @@ def test_a_whole_one():
         "worse": [{"machine": "db1", "check": "cpus"}],
         "better": [{"machine": "db1", "check": "memory"}],
         "fixed": [{"machine": "db1", "check": "disk"}, {"machine": None, "check": "quorum"}],
+        "counting": [],
+        "waived": [],
         "remains": 1,
         "hidden": [],
         "uncovered": [],
@@ -183,9 +185,18 @@ def problems_of(report):
 
 
 def test_a_problem_that_is_waived_now_remains(record):
-    then, now = ({**report(), **evaluate([record(cpus=1)], waived=waived)} for waived in (None, [{"check": "cpus", "reason": "a test"}]))
-    assert (then["counts"]["warn"], now["counts"]["warn"], now["waived"]) == (1, 0, 1)
-    assert what(then, now) == {"remains": 1}
+    waivers = [{"check": "cpus", "reason": "a test"}]
+    counting, waived = ({**report(), **evaluate([record(cpus=1)], waived=given)} for given in (None, waivers))
+    assert (counting["counts"]["warn"], waived["counts"]["warn"], waived["waived"]) == (1, 0, 1)
+    assert what(counting, waived) == {"waived": "db1 cpus", "remains": 1}
+    assert what(waived, counting) == {"counting": "db1 cpus", "remains": 1}
+
+
+def test_what_another_profile_asks_for_is_not_compared():
+    then, now, unnamed = ({**report("a disk fail"), "about": {"at": THEN, "profile": name}} for name in ("kubeadm", "llmgw", None))
+    with pytest.raises(NotComparable, match="^it is of the profile 'kubeadm', and this one of 'llmgw'$"):
+        changes(then, now)
+    assert what(unnamed, now) == {"remains": 1}
 
 
 def broken(**parts):

@@ -75,6 +75,18 @@ def test_where_a_check_is_broken(record, expect, told):
     assert "preflight_custom_checks" in fix
 
 
+def test_a_fact_that_is_not_there_is_asked_for_by_mistake(record):
+    level, detail, fix = verdict(record(facts={"swap_mb": 0}), "facts.swap_mbb != `0`")
+    assert (level, detail) == (
+        "fail", "this check is broken here: facts.swap_mbb != `0` asks for facts.swap_mbb, but the record does not hold that")
+    assert verdict(record(facts={"swap_mb": 0}), "contains(keys(facts), 'swap_mb') && facts.swap_mb == `0`")[0] == "ok"
+
+
+def test_the_names_in_all_its_expressions():
+    whole = check("login.user == 'ops' && disks[?path == `\"/\"`]", detail="{sudo.how} x {max([].y)}", fix="{keys(@)}")
+    assert custom.words(whole) == {"login", "user", "disks", "path", "sudo", "how", "y"}
+
+
 def test_what_is_not_read_can_be_asked_for(record):
     some = record(time_sync=None, unmeasured={"time_sync": "chronyc: not found"})
     assert verdict(some, "unmeasured.time_sync != null || time_sync.synchronised")[0] == "ok"
@@ -104,7 +116,7 @@ def test_what_a_machine_says_is_data(record, hostile):
     ("{'}'}{'{'}", "}{"), ("{'it\\'s }'}", "it's }"), ("{\"cpus\"}", "4"), ("{`\"}\"`}", "}"), ("{`{\"a\": \"}`\"}`.a || 'x'}", None),
     ("{join('', ['{', '}'])}", "{}"),
     ('{ {"}": cpus}."}" }', "4"), ("it's {cpus} o'clock", "it's 4 o'clock"), ("awk '{'{'}print $1}'", "awk '{print $1}'"),
-    ("{roles[0]}\n{machine}", "database\ndb1"),
+    ("{roles[0]}\n{machine}\n", "database db1"),  # a report has one line for each
 ])
 def test_braces(record, text, filled):
     if filled is None:

@@ -119,11 +119,10 @@ def test_the_login_is_never_waived(record):
 
 
 @pytest.mark.parametrize(("waiver", "words"), [
-    ({"check": "dsik"}, "dsik on * matches nothing: there is no such check (why)"),
+    ({"check": "dsik"}, "dsik on * matches nothing: there is no such check, and no task left a finding of that name (why)"),
     ({"check": "disk", "machine": "bd*"}, "disk on bd* matches nothing: there is no such machine (why)"),
     ({"check": "ports", "machine": "n2"}, "ports on n2 matches nothing: it has nothing to tell there (why)"),
     ({"check": "mine", "machine": "n2"}, "mine on n2 matches nothing: it has nothing to tell there (why)"),
-    ({"check": "smart", "machine": "n2"}, "smart on n2 matches nothing: it has nothing to tell there (why)"),
     ({"check": "apart", "machine": "n2"}, "apart on n2 matches nothing: it tells of all machines together, which * alone is for (why)"),
     ({"check": "disk", "machine": [f"x{number}" for number in range(12)]},
      "disk on x0, x1, x2, x3, x4, x5, x6, x7 and 4 more matches nothing: there is no such machine (why)"),
@@ -134,6 +133,12 @@ def test_one_that_matches_nothing(record, waiver, words):
             {"check": "apart", "expect": "`true`", "fix": "x", "scope": "all"}]
     report = judged(records, waiver, custom_checks=mine)
     assert (states(report), told(report)) == (["unmatched"], [("warn", words)])
+
+
+def test_a_task_of_ones_own_need_not_say_that_all_is_well(record):
+    records = [record(own_findings=[{"check": "smart", "level": "warn", "detail": "x", "fix": "y"}]), record(machine="n2", roles=["node"])]
+    report = judged(records, {"check": "smart", "machine": "n2"})
+    assert (states(report), told(report)) == (["unneeded"], [])
 
 
 @pytest.mark.parametrize(("waiver", "state"), [
@@ -233,6 +238,8 @@ REASON = "it must say why this can be lived with."
       for bad in (5, [], {}, "", [""], ["db1", 5], [["db1"]])),
     *(([{"check": "disk", "reason": "x", "until": bad}], f"[0].until is {bad!r}: {DAY}")
       for bad in ("tomorrow", "2027-1-31", "20270131", "2027-02-30", "2027-W04-7", " 2027-01-31", "2027-01-31T00:00", "", 20270131, True)),
+    ([{"check": "disk", "reason": "x", "machine": "db[1:20]"}],
+     "[0].machine is ['db[1:20]']: [1:3] is Ansible's; a pattern here has db[1-3] for one digit, or a list of names."),
     ([{"check": "disk", "reason": "x", "machines": "db1", "untill": 1}],
      "[0] key is 'machines': the known ones are check, machine, reason, until.\n"
      "preflight_waivers[0] key is 'untill': the known ones are check, machine, reason, until."),

@@ -48,9 +48,15 @@ def test_names(machines, told):
     assert folding.names(machines) == told
 
 
-def test_long_names_are_cut_and_not_folded():
-    told = folding.names([f"{'x' * 100}{number}" for number in (1, 2, 3)])
-    assert told == ", ".join(["x" * 60 + "..."] * 3)
+def test_long_names_are_folded_too_and_cut_where_no_host_has_one_so_long():
+    assert folding.names([f"{'x' * 100}{number}" for number in (1, 2, 3)]) == f"{'x' * 100}[1-3]"
+    assert folding.names([f"{'x' * 300}{number}" for number in (1, 2)]) == ", ".join(["x" * 255 + "..."] * 2)
+
+
+def test_a_label_is_cut_in_its_middle():
+    labels = [folding.label(f"production-database-{number:02d}", 18) for number in range(1, 6)]
+    assert labels == [f"produ...atabase-{number:02d}" for number in range(1, 6)]
+    assert folding.label("db1", 18) == "db1"
 
 
 def test_most_names():

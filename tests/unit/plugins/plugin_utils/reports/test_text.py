@@ -144,10 +144,13 @@ def test_notes_on_what_was_skipped_and_on_waivers():
     told = shown({**REPORT, "skipped": ["sudo", "internet"], "waivers": [
         {"check": "cpus", "machine": ["db*", "n1"], "reason": "r", "until": None, "state": "unneeded"},
         {"check": "disk", "machine": ["*"], "reason": "r", "until": None, "state": "unneeded"},
-        {"check": "memory", "machine": ["*"], "reason": "r", "until": None, "state": "used"}]})
+        {"check": "memory", "machine": ["*"], "reason": "r", "until": None, "state": "used"},
+        *({"check": "disk", "machine": [f"n{number}"], "reason": "r", "until": None, "state": "waiting"} for number in range(1, 21))]})
     assert "note  skipped (preflight_only, preflight_skip): sudo, internet\n" in told
     assert """note  waivers that are not needed any more, since all is well there: cpus on
       db*, n1; disk on *
+note  waivers that wait, since what they are about was not looked at: disk on
+      n[1-20]
 """ in told
 
 
@@ -422,6 +425,12 @@ def test_many_roles_take_several_tables():
     told = fits(with_fit({"m": (("a_role_of_length_7",), 1, {"cpus": 1})}, needs), fit=True).splitlines()
     assert [re.findall(r"length_(\d)", line) for line in told if "short of" in line] == [["1", "2"], ["3", "4"], ["5", "6"], ["7"]]
     assert max(map(len, told)) <= 80
+    # Each says what is short of its own roles.
+    told = [line.split()[1:] for line in told if line.split()[:1] == ["m"]]
+    assert told == [["fits", "short", "cpus"], ["no", "no", "cpus"], ["no", "no", "cpus"], ["no*", "cpus"]]
+    told = fits(with_fit({"m": (("a_role_of_length_7",), 1, {"cpus": 4})}, needs), fit=True).splitlines()
+    told = [line.split()[1:] for line in told if line.split()[:1] == ["m"]]
+    assert told == [["fits", "fits"], ["fits", "fits"], ["short", "short", "cpus"], ["short*", "cpus"]]
 
 
 def test_many_machines_of_many_kinds_are_few_rows():
