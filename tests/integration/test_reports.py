@@ -69,7 +69,8 @@ def test_all_formats_tell_the_same_and_what_changed(play, tmp_path):
     assert cases == told(now)
     problems = {(finding["machine"], finding["check"]) for finding in now["findings"] if finding["level"] != "ok"}
     assert now["changes"] == {
-        "since": report["about"]["at"], "new": [], "worse": [], "better": [], "hidden": [], "uncovered": [], "remains": len(problems),
+        "since": report["about"]["at"], "new": [], "worse": [], "better": [], "hidden": [], "uncovered": [],
+        "counting": [], "waived": [], "remains": len(problems),
         "fixed": [{"machine": "localhost", "check": "cpus"}, {"machine": "localhost", "check": "memory"}]}
     assert f"Since {report['about']['at']}: 2 fixed, {len(problems)} as before." in shown
     assert report["about"]["at"].replace("T", " ") in second.output
