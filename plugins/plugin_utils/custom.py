@@ -35,7 +35,7 @@ class ExpressionError(ValueError):
 def absent() -> str | None:
     """What to do where jmespath is not installed, else None."""
     try:
-        import jmespath  # noqa: F401
+        import jmespath  # noqa: F401 - only whether it can be imported
     except ImportError:
         return f"the Python package jmespath is needed on the controller for them ({sys.executable or 'python3'} -m pip install jmespath)"
     return None

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / ".collections")]
 
 from bench import parts  # noqa: E402 - a script, not a test: nothing puts tests/ on its path but the line above, which must come first
-from bench.document import fill  # noqa: E402
+from bench.document import fill  # noqa: E402 - as above
 
 
 def box() -> dict[str, str]:

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from browser.chromium import LAUNCH  # noqa: E402 - a script: nothing puts tests/ on its path but the line above
-from lab import Lab  # noqa: E402
+from lab import Lab  # noqa: E402 - as above
 
 FOLDER = ROOT / "docs" / "pictures"
 COLUMNS = 100

@@ -93,7 +93,7 @@ class _Loader(yaml.SafeLoader):
     """Of YAML only what JSON has too, and no key twice: the later one would stand, and nobody would see it."""
 
     def compose_node(self, parent: t.Any, index: t.Any) -> t.Any:
-        event = self.peek_event()  # type: ignore[no-untyped-call]
+        event = self.peek_event()  # type: ignore[no-untyped-call]  # PyYAML's stubs have no types for it
         if isinstance(event, yaml.AliasEvent):  # a few lines of them make a structure of any size
             raise _not_json(f"there is an alias (*{event.anchor}), and a profile has none", event)
         if getattr(event, "tag", None) is not None:

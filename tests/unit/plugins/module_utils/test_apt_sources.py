@@ -156,6 +156,7 @@ Components: main
 """
 
 
+# Elsewhere than on Debian and its kin; what apt says is also held by the texts above.
 @pytest.mark.skipif(not shutil.which("apt-get"), reason="there is no apt here")
 class TestWithApt:
     """Whatever apt there is here says what the others say too."""
