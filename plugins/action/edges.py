@@ -16,7 +16,7 @@ from ansible_collections.llmgw.preflight.plugins.action.probe import OLDEST, tex
 from ansible_collections.llmgw.preflight.plugins.action.probe import ActionModule as Probe
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import login, settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks.network import is_loopback
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.edges import Edges, together
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.edges import Edges, place_of, together
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.left import plan_of, read_now, stand_ins_of
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Unmeasured, section
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.result import edges_of
@@ -86,11 +86,6 @@ class ActionModule(Probe):
             return None
         return {"edges": calls, "elsewhere": elsewhere, "round_trips": round_trips, "absent": absent, "reach_s": self._limits["reach_s"],
                 "token": self._run, "me": edges.numbers[name]}
-
-
-def place_of(machine: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
-    """Where it is logged in to, from the other machines."""
-    return {key: machine[key] for key in ("machine", "address", "port")}
 
 
 def out_of_reach(record: t.Mapping[str, t.Any]) -> set[str]:

@@ -21,7 +21,7 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils import custom, log
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import LOOKED_AT_BY
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks.gpu import is_asked_for
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks.network import is_loopback
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.edges import Edges, some_of, together
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.edges import Edges, place_of, some_of, together
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.left import plan_of
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.offset import COMMAND, CONVERSATION, Offset, reading_of
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.result import SECTIONS, NotRead, facts_of, harmless, parts_of
@@ -142,7 +142,7 @@ class ActionModule(ActionBase):
         if plan and plan["sampled"]:
             needed = {other["machine"] for other, _port in Edges(machines, needs).calls(me)}
             peers = some_of(peers, needed, plan["sampled"]["others"], plan["sampled"]["seed"], name)
-        self._peers = [{key: machine[key] for key in ("machine", "address", "port")} for machine in peers]
+        self._peers = [place_of(machine) for machine in peers]
         self._urls = list(urls if arguments["internet_urls"] is not None else me["internet_urls"])
         # Entries that are several names for one thing are asked for each by itself.
         of_roles = [package for role in me["roles"] if role in needs for package in needs[role].packages]

@@ -61,6 +61,11 @@ def together(plan: Mapping[str, t.Any], batch: t.Iterable[str]) -> list[Machine]
     return [machine for machine in plan["machines"] if machine["examined"] and machine["machine"] in names]
 
 
+def place_of(machine: Machine) -> dict[str, t.Any]:
+    """Where it is logged in to, from the other machines."""
+    return {key: machine[key] for key in ("machine", "address", "port")}
+
+
 def some_of(peers: Sequence[Machine], needed: t.Container[str], number: int, seed: str, me: str) -> list[Machine]:
     """Those of ``peers`` that are needed, and so many others, by lot; the same ones for the same seed."""
     others = [peer for peer in peers if peer["machine"] not in needed]
