@@ -98,6 +98,7 @@ def several(things: Sequence[str], most: int = NAMES_MOST) -> str:
 # ---------------------------------------------------------------------------------------------- names of machines
 Part = str | tuple[str, ...]  # of a name: text, or the numbers that stand there, as they are written
 Item = tuple[list[Part], list[str]]  # the parts of one or several names, and these names
+NUMBERS, DIGITS = "([0-9]+)", "([0-9])"
 
 
 def names(machines: Iterable[str], most: int = NAMES_MOST) -> str:
@@ -105,7 +106,7 @@ def names(machines: Iterable[str], most: int = NAMES_MOST) -> str:
     more machines there are."""
     unique, shown, left = list(dict.fromkeys(machines)), 0, most
     told: list[str] = []
-    for parts, folded in _folded(unique, "([0-9]+)") if len(unique) > 2 else [([], unique)]:
+    for parts, folded in _folded(unique, NUMBERS) if len(unique) > 2 else [([], unique)]:
         ranges = [_ranges(part) if isinstance(part, tuple) else [] for part in parts]
         many = [of_part for of_part in ranges if len(of_part) > 1 or of_part and of_part[0][1] > 1]
         size = sum(map(len, many))
@@ -132,7 +133,7 @@ def patterns(machines: Iterable[str]) -> list[str]:
         return digits if len(part) == 1 else f"[{digits}]"
 
     unique = list(dict.fromkeys(machines))
-    items: Iterable[Item] = _folded(unique, "([0-9])") if len(unique) > NAMES_MOST else [([name], [name]) for name in unique]
+    items: Iterable[Item] = _folded(unique, DIGITS) if len(unique) > NAMES_MOST else [([name], [name]) for name in unique]
     return ["".join(map(pattern, parts)) for parts, folded in items]
 
 
@@ -146,7 +147,9 @@ def _folded(machines: Sequence[str], numbers: str) -> list[Item]:
     """Names that differ in one number only, or that fill a grid of several, as one; in the order of the first of each."""
     items: list[Item] = []
     for name in machines:
-        found = re.split(numbers, name) if _name(name) == name else [name]
+        # The numbers of an IPv6 address are no decimal ones: people would count from 9 to 10 by a.
+        is_whole = _name(name) != name or ":" in name and numbers == NUMBERS
+        found = [name] if is_whole else re.split(numbers, name)
         items.append(([(part,) if at % 2 else part for at, part in enumerate(found)], [name]))
     for at in range(max(len(parts) for parts, folded in items) - 2, 0, -2):
         groups: dict[t.Any, list[Item]] = {}

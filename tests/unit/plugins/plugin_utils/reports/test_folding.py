@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import fnmatch
+import itertools
 import random
+import re
 import unicodedata
 
 import pytest
@@ -26,6 +28,8 @@ def numbered(pattern, *numbers):
     (numbered("node%02d", 8, 9, 10, 99, 100, 101, 102), "node[08-10,99], node[100-102]"),
     (numbered("node%d.example.com", 1, 2, 3), "node[1-3].example.com"),
     (numbered("10.0.0.%d", 5, 6, 7), "10.0.0.[5-7]"),
+    (numbered("fd00::%s", "9", "10", "11", "12"), "fd00::9, fd00::10, fd00::11, fd00::12"),  # between 9 and 10 there are others
+    (numbered("fd00::%s:1", 1, 2, 3), "fd00::1:1, fd00::2:1, fd00::3:1"),
     (["a", "db1", "b", "db2", "db3", "c1"], "a, db[1-3], b, c1"),
     (["a", "db1", "b", "db2"], "a, db1, db2, b"),
     ([f"r{rack}n{node:02}" for rack in (1, 2, 3) for node in (1, 2, 3, 4)], "r[1-3]n[01-04]"),
@@ -46,6 +50,25 @@ def numbered(pattern, *numbers):
 ])
 def test_names(machines, told):
     assert folding.names(machines) == told
+
+
+def expanded(told):
+    """The names that ranges stand for, as people read them: counted up, with as many digits as the ends have."""
+    names = set()
+    for item in re.findall(r"(?:\[[^]]*\]|[^,\[])+", told):
+        parts = [re.split(r",", part) if at % 2 else [part] for at, part in enumerate(re.split(r"\[([^]]*)\]", item.strip()))]
+        parts = [[f"{number:0{len(ends[0])}}" for text in part for ends in [text.split("-")] for number in
+                  range(int(ends[0]), int(ends[-1]) + 1)] if at % 2 else part for at, part in enumerate(parts)]
+        names |= set(map("".join, itertools.product(*parts)))
+    return names
+
+
+def test_ranges_stand_for_these_names_and_no_others():
+    lot = random.Random(3)
+    for number in range(2000):
+        pieces = ["n", "r", "-", ".", "x1y", *map(str, range(12)), "08", "09", "010", "99", "100", "0"]
+        machines = {"".join(lot.choices(pieces, k=lot.randint(1, 4))) for which in range(number % 40 + 1)}
+        assert expanded(folding.names(machines, most=len(machines))) == machines
 
 
 def test_long_names_are_folded_too_and_cut_where_no_host_has_one_so_long():
