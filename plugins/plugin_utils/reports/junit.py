@@ -9,11 +9,13 @@ check that was left out, and the login to a machine that was not examined are sk
 
 from __future__ import annotations
 
+import hashlib
 import typing as t
 import xml.etree.ElementTree as ET
+from collections import Counter
 from collections.abc import Sequence
 
-from .text import clean
+from .text import clean, names
 
 ALL = "all machines"
 NOT_EXAMINED = {"batch": "not examined: its batch had not come", "limit": "not examined: --limit left it out",
@@ -21,25 +23,30 @@ NOT_EXAMINED = {"batch": "not examined: its batch had not come", "limit": "not e
 LEFT_OUT = "left out by preflight_only or preflight_skip"
 TEXT_MOST = 2000  # characters of one text
 NAME_MOST = 300
+PATTERNS_MOST = 20  # of the machines of a waiver
 
 Finding = dict[str, t.Any]
 Cases = dict[str, tuple[str, str, str]]  # check -> its outcome (failure, skipped or system-out; none where it is well), why, and in full
 
 
 def write(report: dict[str, t.Any]) -> str:
-    found: dict[str, dict[str, list[Finding]]] = {_name(machine["machine"]): {} for machine in report["machines"]}
-    for finding in report["findings"]:
-        found.setdefault(_name(finding["machine"]), {}).setdefault(clean(finding["check"], NAME_MOST), []).append(finding)
-    suites: dict[str, Cases] = {name: {check: _case(findings) for check, findings in checks.items()} for name, checks in found.items()}
-    for entry in report["not_examined"]:
+    findings, rest = report["findings"], report["not_examined"]
+    name_of = _distinct([ALL], (one["machine"] for one in (*report["machines"], *findings, *rest) if one["machine"] is not None))
+    check_of = _distinct([], [*(finding["check"] for finding in findings), *report["skipped"]])
+    name_of[None] = ALL
+    found: dict[str, dict[str, list[Finding]]] = {name_of[machine["machine"]]: {} for machine in report["machines"]}
+    for finding in findings:
+        found.setdefault(name_of[finding["machine"]], {}).setdefault(check_of[finding["check"]], []).append(finding)
+    suites: dict[str, Cases] = {name: {check: _case(its) for check, its in checks.items()} for name, checks in found.items()}
+    for entry in rest:
         why = NOT_EXAMINED.get(entry["why"], "not examined")
-        suites.setdefault(_name(entry["machine"]), {}).setdefault("login", ("skipped", why, why))
+        suites.setdefault(name_of[entry["machine"]], {}).setdefault("login", ("skipped", why, why))
     together = suites.pop(ALL, {})
-    suites[ALL] = {**{clean(check, NAME_MOST): ("skipped", LEFT_OUT, LEFT_OUT) for check in report["skipped"]}, **together}
+    suites[ALL] = {**{check_of[check]: ("skipped", LEFT_OUT, LEFT_OUT) for check in report["skipped"]}, **together}
 
     root = ET.Element("testsuites", {"name": "llmgw.preflight", **_counts([case for cases in suites.values() for case in cases.values()])})
     del root.attrib["skipped"]  # which Jenkins' form does not know here
-    addresses = {_name(machine["machine"]): machine.get("address") for machine in report["machines"]}
+    addresses = {name_of[machine["machine"]]: machine.get("address") for machine in report["machines"]}
     at = clean(report["about"]["at"])
     for name, cases in suites.items():
         host = {"hostname": clean(addresses[name], NAME_MOST)} if addresses.get(name) else {}
@@ -52,8 +59,12 @@ def write(report: dict[str, t.Any]) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 
 
-def _name(machine: str | None) -> str:
-    return ALL if machine is None else clean(machine, NAME_MOST)
+def _distinct(taken: t.Iterable[str], given: t.Iterable[str]) -> dict[str | None, str]:
+    """Each name made harmless and cut; those that are then alike, or taken, have a mark behind them, the same in each run."""
+    told = {name: clean(name, NAME_MOST) for name in given}
+    times = Counter([*taken, *told.values()])
+    return {name: f"{short} ({hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]})" if times[short] > 1 else short
+            for name, short in told.items()}
 
 
 def _case(findings: Sequence[Finding]) -> tuple[str, str, str]:
@@ -97,7 +108,8 @@ def _properties(suite: ET.Element, report: dict[str, t.Any]) -> None:
     told = [(key, report["about"].get(key)) for key in ("at", "version", "ansible", "profile")]
     for waiver in report["waivers"]:
         until = f" until {waiver['until']}" if waiver["until"] else ""
-        told.append(("waiver", f"{waiver['check']} on {', '.join(waiver['machine'])}{until} ({waiver['state']}): {waiver['reason']}"))
+        told.append(("waiver", f"{waiver['check']} on {names(waiver['machine'], PATTERNS_MOST)}{until} ({waiver['state']}): "
+                     f"{waiver['reason']}"))
     properties = ET.SubElement(suite, "properties")
     for name, value in told:
         ET.SubElement(properties, "property", {"name": name, "value": "" if value is None else clean(value, TEXT_MOST)})

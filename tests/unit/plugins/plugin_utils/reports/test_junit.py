@@ -183,9 +183,28 @@ def test_a_text_may_be_of_any_length():
     assert problems(written) == []
 
 
-def test_two_names_that_look_the_same_are_one_suite():
-    written = junit.write(report(finding("a\x1b", "login", "ok"), finding("a\\x1b", "login", "fail"),
-                                 finding("all machines", "disk", "ok"), finding(None, "quorum", "ok")))
-    assert {at: outcome(case) for at, case in read(written).items()} == {
-        ("a\\x1b", "login"): "Failure", ("all machines", "disk"): "Passed", ("all machines", "quorum"): "Passed"}
+def test_machines_and_checks_whose_names_look_the_same_are_told_apart():
+    made = report(finding("a\x1b", "login", "ok"), finding("a\\x1b", "login", "fail"), finding("b", "login", "ok"),
+                  *(finding("m" * 300 + end, "login", level) for end, level in (("", "ok"), ("1", "fail"), ("2", "ok"))),
+                  finding("b", "x" * 300 + "1", "fail"), finding("b", "x" * 300 + "2", "ok"),
+                  finding("all machines", "disk", "fail"), finding(None, "quorum", "ok"),
+                  not_examined=[{"machine": "m" * 300 + "3", "why": "limit"}])
+    written = junit.write(made)
+    cases = read(written)
+    assert len(cases) == 11
+    assert sorted(map(outcome, cases.values())) == ["Failure"] * 4 + ["Passed"] * 6 + ["Skipped"]
+    assert [check for suite, check in cases if suite == "all machines"] == ["quorum"]
+    suites = {suite for suite, check in cases}
+    assert len(suites) == 9
+    assert {re.sub(r" \([0-9a-f]{8}\)$", " (a mark)", suite)[-21:] for suite in suites} == {
+        "b", "all machines", "a\\x1b (a mark)", "all machines (a mark)", "m" * 21, "m" * 9 + "... (a mark)"}
+    assert junit.write(made) == written
     assert problems(written) == []
+
+
+def test_a_waiver_of_many_machines_has_its_reason():
+    machines = [f"{chr(97 + at % 26) * 30}{at}" for at in range(300)]
+    written = junit.write(report(finding("m", "login", "ok"), waivers=[
+        {"check": "disk", "machine": machines, "reason": "it is coming", "until": None, "state": "used"}]))
+    (waiver,) = re.findall(r'name="waiver" value="(.*?)"', written)
+    assert re.fullmatch(r"disk on a+\[0,26,.* and \d+ more \(used\): it is coming", waiver)
