@@ -37,6 +37,7 @@ def lines(report: Report, layout: columns.Layout, figures: bool) -> Iterable[col
     found, needs = _found(report), report.get("needs", {})
     machines = found["machines"]
     if not machines:
+        yield from layout.plain(columns.NOTE, "what would fit where: not known of any machine, since none could be read")
         return
     asked = list(dict.fromkeys(figure for need in needs.values() for figure, value in need.items() if _figure(value)))
     roles = [role for role in machines[0]["roles"] if role not in needs or any(_figure(needs[role].get(figure)) for figure in asked)]
