@@ -123,12 +123,21 @@ def test_a_folder_that_can_not_be_written_still_shows_the_report(play):
 
 
 @pytest.mark.core
-def test_the_role_itself_refuses_a_wrong_type(play, tmp_path):
-    playbook = tmp_path / "play.yml"
-    playbook.write_text("- hosts: all\n  gather_facts: false\n  roles: [llmgw.preflight.preflight]\n")
-    outcome = play(playbook=playbook, variables={"preflight_needs": 5})
+@pytest.mark.parametrize("way", ['roles: [llmgw.preflight.preflight]', 'tasks: [{include_role: {name: llmgw.preflight.preflight}}]'])
+def test_used_as_a_role_it_is_told_once_too_and_with_its_place(play, tmp_path, way):
+    """Ansible looks at the variables of a role before its first task, on each machine by itself."""
+    (tmp_path / "play.yml").write_text(f"- hosts: all\n  gather_facts: false\n  {way}\n")
+    wrong = {
+        "preflight_needs": 5, "preflight_fit": "maybe", "preflight_fail_on": "error", "preflight_report_formats": ["pdf"],
+        "preflight_waivers": [{"check": "disk", "reason": "x"}, {"chek": "disk", "reason": "x"}],
+        "preflight_custom_checks": [5], "preflight_serves": ["m"], "preflight_port": "x"}
+    hosts = dict.fromkeys(("a", "b"), {"ansible_connection": "local"})
+    outcome = play({"all": {"hosts": hosts}}, playbook=tmp_path / "play.yml", variables=wrong)
     assert outcome.rc == 2
-    assert "preflight_needs" in message_of(outcome)
+    assert [line.partition(":")[0] for line in message_of(outcome).splitlines()] == [
+        "Nothing was read, because", "preflight_needs is 5", "preflight_custom_checks[0] is 5",
+        "preflight_waivers[1] key is 'chek'", "preflight_waivers[1].check is None", "preflight_fit is 'maybe'",
+        "preflight_fail_on is 'error'", "preflight_report_formats is 'pdf'", "preflight_port is 'x'", "preflight_serves is 'm'"]
     assert outcome.records() == {}
 
 

@@ -158,12 +158,10 @@ def variables():
 
 
 def variable(name, about):
-    kind = " of ".join(filter(None, (about["type"], about.get("elements"))))
-    default = f", default `{json.dumps(about['default'])}`" if about.get("default") not in (None, "") else ""
-    choices = f", one of {', '.join(f'`{choice}`' for choice in about['choices'])}" if "choices" in about else ""
+    default = f"Default: `{json.dumps(about['default'])}`\n\n" if about.get("default") not in (None, "") else ""
     keys = "".join(f"- `{key}`{'' if one.get('required') else ' (may be left out)'}: {' '.join(sentences(one))}\n"
                    for key, one in about.get("options", {}).items())
-    return f"## `{name}`\n\n{kind}{choices}{default}\n\n{' '.join(sentences(about))}\n" + (f"\n{keys}" if keys else "")
+    return f"## `{name}`\n\n{default}{' '.join(sentences(about))}\n" + (f"\n{keys}" if keys else "")
 
 
 def sentences(about):

@@ -21,6 +21,13 @@ ROLE = yaml.safe_load((ROOT / "roles" / "preflight" / "meta" / "argument_specs.y
 DEFAULTS = yaml.safe_load((ROOT / "roles" / "preflight" / "defaults" / "main.yml").read_text())
 QUESTIONS = {question["variable"]: question for question in json.loads((AWX / "survey.json").read_text())["spec"]}
 starts_programs = pytest.mark.skipif("ansible_pytest_collections" in sys.modules, reason="ansible-test has no programs of Ansible's")
+TAKEN = {  # as the plan takes them
+    "preflight_profile": settings.profile_file,
+    "preflight_role_ports": lambda given: settings.yes_or_no(given, True, "preflight_role_ports"),
+    "preflight_skip": lambda given: settings.check_ids(given, checks.IDS, "preflight_skip"),
+    "preflight_fail_on": lambda given: settings.choice(given, settings.FAIL_ON, "preflight_fail_on"),
+    "preflight_fit": lambda given: settings.yes_or_no(given, False, "preflight_fit"),
+}
 OF_A_QUESTION = {"question_name", "question_description", "variable", "type", "required", "min", "max", "choices", "default"}
 
 
@@ -31,17 +38,23 @@ def answers(question):
 
 @pytest.mark.parametrize("variable", QUESTIONS)
 def test_each_answer_of_the_survey_is_one_that_the_role_takes(variable):
-    question, option = QUESTIONS[variable], ROLE[variable]
+    question, take = QUESTIONS[variable], TAKEN[variable]
     assert set(question) == OF_A_QUESTION
     assert question["type"] in ("multiplechoice", "multiselect")
-    assert (question["type"] == "multiselect") is (option["type"] == "list")
-    validator = ArgumentSpecValidator({variable: {key: option[key] for key in ("type", "elements", "choices") if key in option}})
     for answer in answers(question):
-        assert validator.validate({variable: answer}).error_messages == []
-    if "choices" in option:
-        assert question["choices"] == option["choices"]
-    if option["type"] == "bool":
+        take(answer)
+    with pytest.raises(settings.SettingsError):
+        take("x")
+    if isinstance(DEFAULTS[variable], bool):
         assert question["choices"] == ["true", "false"]
+
+
+@pytest.mark.parametrize("variable", ROLE)
+def test_ansible_s_own_check_of_the_roles_variables_refuses_nothing(variable):
+    """It comes before the plan's and tells a slip once for each machine, with all of the specification, and without its place."""
+    validator = ArgumentSpecValidator({variable: ROLE[variable]})
+    for given in (5, -1.5, True, "x", "{", [], ["x"], [5, {"x": 1}], {"x": ["y"]}, {5: None}):
+        assert validator.validate({variable: given}).error_messages == []
 
 
 @pytest.mark.parametrize("variable", QUESTIONS)
