@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 NAMES_MOST = 8  # names or ranges of names in one line before the rest is only counted
 TEXT_MOST = 400  # characters of one detail; what comes from a machine may be of any length
+FIX_MOST = 1000  # of a fix, which can't be done where it is cut; those of the user's own are no longer
 NAME_MOST = 255  # no host's name is longer; where a shorter one is cut, names that differ late look alike and are not folded
 MARKS_MOST = 3  # on one letter
 
@@ -27,16 +28,21 @@ Problem = tuple[str, list[str]]  # a text, and the machines of which it is said
 
 
 def clean(text: t.Any, most: int = TEXT_MOST) -> str:
-    """Text of a machine made harmless for a terminal: one line, nothing that steers it, no more than ``most`` characters."""
-    cut = str(text)
-    cut = cut[:most] + "..." if len(cut) > most else cut
-    if cut.isascii() and cut.isprintable():
-        return cut
+    """Text of a machine made harmless for a terminal: one line, nothing that steers it, no more than ``most`` characters of it."""
+    told = cut(str(text), most)
+    if told.isascii() and told.isprintable():
+        return told
     harmless, marks = "", 0
-    for char in cut:
+    for char in told:
         marks = marks + 1 if unicodedata.combining(char) else 0
         harmless += char if char.isprintable() and marks <= MARKS_MOST else char.encode("unicode_escape").decode()
     return RUN.sub(rf"\g<0>{LEFT_TO_RIGHT_MARK}", harmless)
+
+
+def cut(text: str, most: int) -> str:
+    """Its beginning and its end: what is told of many often ends with how it went."""
+    end = most // 4
+    return text if len(text) <= most else f"{text[:most - end]} ... {text[-end:]}"
 
 
 def label(name: t.Any, most: int) -> str:

@@ -1,7 +1,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 """The report as Markdown, for the summary of a CI job or a comment on a merge request, on GitHub and GitLab.
 
-It is cut to MOST bytes, worst first, since a comment on GitHub has no more than 65,536 characters (a job's summary has 1 MiB).
+It is cut to MOST bytes, worst first, since a comment on GitHub has no more than 65,536 characters (a job's summary has 1 MiB). What it is
+about is not cut: when and of which machines it was made, what was not looked at, and the waivers.
 
 What comes from a machine stands as plain text only where it is nothing but words and numbers, and as code else: in code there are no links,
 images, HTML, mentions, references to issues or anything else that these sites make of a text.
@@ -15,10 +16,13 @@ import typing as t
 from collections.abc import Iterable, Sequence
 
 from . import text
+from .folding import NAMES_MOST, TEXT_MOST
 from .text import clean
 
 MOST = 60_000  # bytes
 CODE_MOST = 1000  # characters of one name or list of names
+HOSTS_SHARE = 0.2  # of MOST, for the names of the machines; only thousands of names that can't be folded take more
+WAIVERS_MOST = 40  # that are told one by one
 SHOWN = 10  # different problems of one check before those that are alike are told together
 SIGNS = {"fail": "\u274c", "warn": "\u26a0\ufe0f", "ok": "\u2705"}
 LEVELS = {"fail": "Fail", "warn": "Warn"}
@@ -39,6 +43,7 @@ class _Part:
 
     rank: int
     lines: Sequence[Line]
+    most: int = 10**9  # lines
     title: str = ""
     of: str = ""
     summary: str = ""  # what to click at, where the part is folded
@@ -58,17 +63,17 @@ class _Part:
 
 
 def write(report: Report, most: int = MOST) -> str:
-    counting = [finding for finding in report["findings"] if not finding.get("waived")]
+    counting = [finding for finding in text.with_names_folded(report, longer=TEXT_MOST) if not finding.get("waived")]
     parts = [*(part for rank, level in enumerate(LEVELS) for part in _of_level(counting, level, rank)),
-             _waived(report), _changed(report), _moves(report), _notes(report), _machines(report)]
-    made_by, head = _about(report), _head(report)
+             _waivers(report), _waived(report), _changed(report), _moves(report), _notes(report), _machines(report)]
+    made_by, head = _about(report, int(most * HOSTS_SHARE)), _head(report)
     room = most - _size(head) - _size(made_by) - _size(_cut(most, 10**9))
     for part in sorted((part for part in parts if part.lines), key=lambda part: part.rank):
         room -= _size(str(dataclasses.replace(part, taken=0)))
-        while part.taken < len(part.lines) and (size := _size(part.lines[part.taken][0]) + 1) <= room:
+        while part.taken < min(part.most, len(part.lines)) and (size := _size(part.lines[part.taken][0]) + 1) <= room:
             room -= size
             part.taken += 1
-    left = sum(part.left for part in parts if not part.summary)
+    left = sum(part.left for part in parts if part.title)
     body = "".join(str(part) for part in parts if part.taken)
     return f"{head}{_cut(most, left) if left else ''}{body}{made_by}"
 
@@ -101,7 +106,7 @@ def _since(changes: t.Any) -> str:
 def _of_level(findings: Sequence[t.Any], level: str, rank: int) -> Iterable[_Part]:
     """Its problems, those that are alike together; and each by itself, to unfold."""
     some, each = (text.grouped(findings, level, number) for number in (SHOWN, len(findings)))
-    yield _Part(rank, list(_blocks(some)), f"{SIGNS[level]} {LEVELS[level]}", "problems")
+    yield _Part(rank, list(_blocks(some)), title=f"{SIGNS[level]} {LEVELS[level]}", of="problems")
     if some != each:
         lines = list(_blocks(each))
         yield _Part(rank + 10, lines, of="problems", summary=f"Each of the {sum(number for line, number in lines)}")
@@ -109,18 +114,23 @@ def _of_level(findings: Sequence[t.Any], level: str, rank: int) -> Iterable[_Par
 
 def _blocks(blocks: Iterable[text.Block]) -> Iterable[Line]:
     for check, fix, problems in blocks:
-        head = f"\n**{code(check)}**{': ' if fix else ''}{prose(fix)}\n\n"
+        head = f"\n**{code(check)}**{': ' if fix else ''}{prose(fix, text.FIX_MOST)}\n\n"
         for detail, machines in problems:
             yield f"{head}- {who(machines)}: {prose(detail)}", len(machines) or 1
             head = ""
 
 
-def _waived(report: Report) -> _Part:
+def _waivers(report: Report) -> _Part:
     lines = []
     for waiver in report["waivers"]:
         until = f" until {code(waiver['until'])}" if waiver["until"] else ""
-        lines.append((f"- {code(waiver['check'])} on {code(', '.join(waiver['machine']))}{until} ({prose(waiver['state'])}): "
-                      f"{prose(waiver['reason'])}", 0))
+        lines.append((f"- {code(waiver['check'])} on {who(waiver['machine'])}{until} ({prose(waiver['state'])}): "
+                      f"{prose(waiver['reason'])}", 1))
+    return _Part(-1, lines, most=WAIVERS_MOST, of="waivers", summary=f"{len(lines)} waiver{'' if len(lines) == 1 else 's'}")
+
+
+def _waived(report: Report) -> _Part:
+    lines: list[Line] = []
     waived = [finding for finding in report["findings"] if finding.get("waived")]
     for level in LEVELS:
         lines += [(f"- {level} {code(check)}, {who(machines)}: {prose(detail)}", len(machines) or 1)
@@ -157,7 +167,7 @@ def _notes(report: Report) -> _Part:
     without = [machine["machine"] for machine in report["machines"] if not machine["roles"]]
     if without:
         notes.append(f"No role, so nothing is asked of CPUs, memory, disk and ports: {who(without)}")
-    return _Part(2, [(f"- {note[0].upper()}{note[1:]}", 0) for note in notes])
+    return _Part(-2, [(f"- {note[0].upper()}{note[1:]}", 1) for note in notes], of="notes")
 
 
 def _machines(report: Report) -> _Part:
@@ -170,15 +180,19 @@ def _machines(report: Report) -> _Part:
     return _Part(6, lines, of="machines", summary="All machines")
 
 
-def _about(report: Report) -> str:
-    about = report["about"]
+def _about(report: Report, most: int) -> str:
+    about, machines = report["about"], [machine["machine"] for machine in report["machines"]]
     profile = f", profile {code(about['profile'])}" if about.get("profile") else ""
-    return f"Made {code(about['at'])} by llmgw.preflight {code(about['version'])}, ansible-core {code(about['ansible'])}{profile}.\n"
+    number = len(machines)
+    while _size(who(machines, number)) > most and number > 1:
+        number //= 2
+    return (f"Made {code(about['at'])} by llmgw.preflight {code(about['version'])}, ansible-core {code(about['ansible'])}{profile}, "
+            f"of {who(machines, number)}.\n")
 
 
 # ---------------------------------------------------------------------------------------------------- harmless texts
-def who(machines: Sequence[str]) -> str:
-    return _fenced(text.names(machines)) if machines else "all machines"
+def who(machines: Sequence[str], most: int = NAMES_MOST) -> str:
+    return _fenced(text.names(machines, most)) if machines else "all machines"
 
 
 def code(told: t.Any) -> str:
@@ -192,9 +206,9 @@ def _fenced(told: str) -> str:
     return f"{fence}{space}{told}{space}{fence}"
 
 
-def prose(told: t.Any) -> str:
+def prose(told: t.Any, most: int = TEXT_MOST) -> str:
     """Words and numbers as they are, and the rest as code."""
-    words = [t.cast("re.Match[str]", WORD.fullmatch(word)).groups() for word in clean(told).split(" ") if word]
+    words = [t.cast("re.Match[str]", WORD.fullmatch(word)).groups() for word in clean(told, most).split(" ") if word]
     is_code = [not PLAIN.fullmatch(core) or bool(LINKED.fullmatch(core)) for before, core, after in words]
     for at in range(len(words) - 1):  # the name of a program, before its first option: (df -h / | sort -n)
         starts = words[at][0].endswith("(") or at and is_code[at - 1] and not words[at - 1][2]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from ..model import OUTCOMES, Level
 from . import columns, folding, offers, places
 
-clean, names = folding.clean, folding.names
+clean, names, FIX_MOST = folding.clean, folding.names, folding.FIX_MOST
 
 LEVELS = {str(level): level for level in Level}
 NOT_EXAMINED = {
@@ -21,38 +21,43 @@ WAIVERS = {"unneeded": "waivers that are not needed any more, since all is well 
            "waiting": "waivers that wait, since what they are about was not looked at"}
 CHANGES = {"new": "", "worse": "", "better": "", "fixed": "", "counting": " (was waived before)", "waived": " (was not before)",
            "uncovered": " (not looked at before)", "hidden": " (not looked at this time)"}
+HOSTS_MOST = 24  # names and ranges of the machines in the head; -v tells all
 FEW, MANY = 4, 10  # different problems of one check that are told each by itself, and with everything
 
 Report = Mapping[str, t.Any]
 Finding = Mapping[str, t.Any]
+OTHER_FIXES = "Each has a fix of its own: look at one machine by itself (--limit)."
+OTHER_REASONS = "waived, each for a reason of its own (-v shows them)"
+
 Block = tuple[str, str, list[folding.Problem]]  # a check, a fix, and what it mends
 
 
 def lines(report: Report, width: int = 80, everything: bool = False, fit: bool = False) -> Iterable[columns.Line]:
     """What to show, line by line. With ``everything`` each ok is told too, and the waiver of each problem; with ``fit`` what would fit
     where, also if nothing is short of room."""
-    findings = list(_with_names_folded(report))
+    findings = list(with_names_folded(report))
     counting = [finding for finding in findings if not finding.get("waived")]
     waived = [{**finding, "fix": _decided(finding["waived"])} for finding in findings if finding.get("waived")]
     most = MANY if everything else FEW
     shown = [(level, block) for level in ("fail", "warn", "ok") if everything or level != "ok" for block in grouped(counting, level, most)]
-    aside = [(level, block) for level in ("fail", "warn") for block in grouped(waived, level, most)]
+    reasons = len(waived) if everything else FEW
+    aside = [(level, block) for level in ("fail", "warn") for block in grouped(waived, level, most, reasons, OTHER_REASONS)]
     layout = columns.Layout(width, [(clean(check), _told(check, problem)) for level, (check, fix, problems) in (*shown, *aside)
                             for problem in problems], side_by_side=not everything)
     until = offers.until(report) if everything else ""
     offered = {check for level, (check, fix, problems) in shown if until and level != "ok" and offers.can_be_waived(check)}
 
     yield None, "", ""
-    yield from layout.plain("", _about(report))
+    yield from layout.plain("", _about(report, len(report["machines"]) if everything else HOSTS_MOST))
     for level, (check, fix, problems) in shown:
         yield from layout.block(f"{level.upper():<{columns.LEVEL_WIDTH}}", level, clean(check), [
             (_told(check, problem), offers.waiver(check, problem[1], until) if check in offered and level != "ok" else ())
-            for problem in problems], clean(fix), "-> ")
+            for problem in problems], clean(fix, FIX_MOST), "-> ")
     if aside:
         yield from layout.plain(columns.NOTE, "waived, and so not counted:")
     for level, (check, fix, problems) in aside:
         yield from layout.block(f"{'':<{columns.LEVEL_WIDTH}}{level:<{columns.LEVEL_WIDTH}}", None, clean(check), [
-            (_told(check, problem), ()) for problem in problems], clean(fix))
+            (_told(check, problem), ()) for problem in problems], clean(fix, FIX_MOST))
     for note in _notes(report, bool(offered)):
         yield from layout.plain(columns.NOTE, note)
     yield from _changes(report.get("changes"), layout)
@@ -84,9 +89,12 @@ def verdict(report: Report, fail_on: str) -> str:
 
 
 # -------------------------------------------------------------------------------------------------------- grouping
-def grouped(findings: Iterable[Finding], level: str, most: int = FEW) -> list[Block]:
+def grouped(
+    findings: Iterable[Finding], level: str, most: int = FEW, fixes_most: int | None = None, others: str = OTHER_FIXES,
+) -> list[Block]:
     """Findings of one level as (check, fix, [(detail, machines)]): equal problems once, those with one fix together. What is about all
     machines together has none. More than ``most`` of one check are told as one where they differ in figures only; see folding.alike.
+    So are fixes, and ``others`` stands for those of the rest.
 
     The checks come in the order in which the machines' findings do.
     """
@@ -104,10 +112,11 @@ def grouped(findings: Iterable[Finding], level: str, most: int = FEW) -> list[Bl
             details = groups[finding["check"]].setdefault(finding["fix"], {})
             details.setdefault((finding["detail"], machine is None), []).extend([machine] if machine else [])
     return [(check, fix, folding.alike(problems, most)) for check in order for fix, problems in _few([
-        (fix, [(detail, machines) for (detail, together), machines in details.items()]) for fix, details in groups[check].items()], most)]
+        (fix, [(detail, machines) for (detail, together), machines in details.items()]) for fix, details in groups[check].items()],
+        fixes_most or most, others)]
 
 
-def _few(fixes: list[tuple[str, list[folding.Problem]]], most: int) -> list[tuple[str, list[folding.Problem]]]:
+def _few(fixes: list[tuple[str, list[folding.Problem]]], most: int, others: str) -> list[tuple[str, list[folding.Problem]]]:
     """Fixes that differ only in figures as one, where there are more than ``most``; and if there still are, the rest as one."""
     if len(fixes) <= most:
         return fixes
@@ -119,11 +128,11 @@ def _few(fixes: list[tuple[str, list[folding.Problem]]], most: int) -> list[tupl
     if len(merged) <= most:
         return merged
     rest = [problem for fix, problems in merged[most - 1:] for problem in problems]
-    return [*merged[:most - 1], ("Each has a fix of its own: look at one machine by itself (--limit).", rest)]
+    return [*merged[:most - 1], (others, rest)]
 
 
-def _with_names_folded(report: Report) -> Iterable[Finding]:
-    """The findings, of machines that do not reach many others with the names of these folded."""
+def with_names_folded(report: Report, longer: int = 0) -> Iterable[Finding]:
+    """The findings, of machines that do not reach many others with the names of these folded where the text is ``longer``."""
     closed: dict[str, list[Mapping[str, t.Any]]] = {}
     for call in report.get("not_reached", ()):
         if call["of"] == "reach":
@@ -131,7 +140,8 @@ def _with_names_folded(report: Report) -> Iterable[Finding]:
     others = len(report["machines"]) + len(report.get("not_examined", ())) - 1
     for finding in report["findings"]:
         calls = closed.get(finding["machine"], ())
-        if finding["check"] == "network" and finding["detail"].startswith("does not reach ") and len(calls) > 2:
+        if finding["check"] == "network" and finding["detail"].startswith("does not reach ") and len(calls) > 2 \
+                and len(finding["detail"]) > longer:
             by_way: dict[tuple[int, str], list[str]] = {}
             for call in calls:
                 by_way.setdefault((call["port"], call["outcome"]), []).append(call["peer"])
@@ -159,13 +169,13 @@ def _decided(waived: Mapping[str, t.Any]) -> str:
 
 
 # ----------------------------------------------------------------------------------------------------------- notes
-def _about(report: Report) -> str:
+def _about(report: Report, most: int) -> str:
     about = report.get("about") or {}
     if not about.get("at"):
         return ""
     profile = f", profile {clean(about['profile'])}" if about.get("profile") else ""
     return (f"Preflight of {_when(about['at'])} by llmgw.preflight {clean(about.get('version'))}, ansible-core "
-            f"{clean(about.get('ansible'))}{profile}: {names(machine['machine'] for machine in report['machines'])}")
+            f"{clean(about.get('ansible'))}{profile}: {names((machine['machine'] for machine in report['machines']), most)}")
 
 
 def _when(at: t.Any) -> str:

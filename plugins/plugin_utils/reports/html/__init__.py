@@ -16,11 +16,16 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup, escape
 
+from ..folding import cut
+from ..text import with_names_folded
 from . import clocks, fit, grid, reach, rest, todo
-from .words import MOST, Finding, clean, count, names
+from .words import FIX_MOST, MOST, Finding, clean, count, names
 
 HERE = Path(__file__).parent
-BOUND = 800_000  # characters of all texts together, as the page has them and as its data have them
+# Characters of all texts together, as the page has them and as its data have them.
+DETAILS_BOUND = 800_000
+FIXES_BOUND = 1_200_000
+TOO_LONG = "There is no room for it here beside so many others; the report as JSON holds it."
 TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(HERE), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 TEMPLATES.filters.update(count=count)
@@ -28,7 +33,7 @@ TEMPLATES.filters.update(count=count)
 
 def write(report: Mapping[str, t.Any]) -> str:
     style, script = (one_line((HERE / name).read_text(encoding="utf-8")) for name in ("page.css", "page.js"))
-    report = {**report, "findings": within_bounds(report["findings"])}
+    report = {**report, "findings": within_bounds(list(with_names_folded(report, longer=MOST)))}
     whole, jobs = grid.grid(report), todo.jobs(report)
     data = inert({**whole.data, "copies": [whole.numbers(part.machines) for job in jobs for part in job.parts]})
     return TEMPLATES.get_template("page.html.j2").render(
@@ -56,14 +61,21 @@ def write(report: Mapping[str, t.Any]) -> str:
 
 
 def within_bounds(findings: Sequence[Finding]) -> Sequence[Finding]:
-    """The same, with shorter texts where they are so long and so many that nobody could open the page."""
-    texts = {text for finding in findings for text in (finding["detail"], finding["fix"])}
-    weight = sum(len(inert(told)) + len(escape(told)) for told in map(clean, texts))
-    if weight <= BOUND:
-        return findings
-    most = MOST * BOUND // weight
-    return [{**finding, **{part: f"{finding[part][:most]}..." for part in ("detail", "fix") if len(finding[part]) > most}}
+    """The same, with shorter details where they are so long and so many that nobody could open the page, and without the last of the
+    fixes where these alone are; a fix that is cut can't be done."""
+    room, fixes = FIXES_BOUND, dict[str, str]()
+    for level in ("fail", "warn", "ok"):
+        for fix in (finding["fix"] for finding in findings if finding["level"] == level and finding["fix"] not in fixes):
+            room -= weight(clean(fix, FIX_MOST))
+            fixes[fix] = fix if room >= 0 else TOO_LONG
+    of_details = sum(weight(clean(detail)) for detail in {finding["detail"] for finding in findings})
+    most = MOST * DETAILS_BOUND // max(DETAILS_BOUND, of_details)
+    return [{**finding, "detail": cut(finding["detail"], most), "fix": fixes[finding["fix"]]} if most < MOST or room < 0 else finding
             for finding in findings]
+
+
+def weight(told: str) -> int:
+    return len(inert(told)) + len(escape(told))
 
 
 def one_line(text: str) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Iterable, Mapping, Sequence
 
-from .words import NAME_MOST, SEVERITY, TOGETHER, Finding, clean, order, state, unread, worst
+from .words import FIX_MOST, NAME_MOST, SEVERITY, TOGETHER, Finding, clean, order, state, unread, worst
 
 
 class Row(t.NamedTuple):
@@ -64,6 +64,7 @@ def _compact(finding: Finding, checks: Sequence[str], texts: dict[str, int]) -> 
     """[check, state, detail, fix, why it is waived], the last two only where there is something; each text is kept once."""
     why = finding.get("waived") or {}
     reason = f"{why['reason']}{f' (until {until})' if (until := why.get('until')) else ''}" if why else ""
-    told = [finding["detail"], *([finding["fix"]] if finding["fix"] or reason else []), *([reason] if reason else [])]
-    numbers = [texts.setdefault(clean(text), len(texts)) for text in told]
+    told = [clean(finding["detail"]), *([clean(finding["fix"], FIX_MOST)] if finding["fix"] or reason else []),
+            *([clean(reason)] if reason else [])]
+    numbers = [texts.setdefault(text, len(texts)) for text in told]
     return [checks.index(finding["check"]), list(SEVERITY).index(state(finding)), *numbers]

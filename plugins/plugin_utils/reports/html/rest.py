@@ -72,7 +72,7 @@ def changes(report: Report) -> dict[str, t.Any] | None:
 
 
 def waivers(report: Report) -> list[dict[str, str]]:
-    return [{"check": clean(waiver["check"]), "on": clean(", ".join(waiver["machine"])), "reason": clean(waiver["reason"]),
+    return [{"check": clean(waiver["check"]), "on": names(waiver["machine"]), "reason": clean(waiver["reason"]),
              "until": clean(waiver.get("until") or ""), "state": STATES.get(waiver["state"], clean(waiver["state"])),
              "level": "warn" if waiver["state"] in ("expired", "unmatched") else ""} for waiver in report["waivers"]]
 

@@ -7,7 +7,7 @@ import typing as t
 from collections.abc import Iterable, Mapping, Sequence
 
 from .. import offers
-from .words import Finding, clean, names, order, state
+from .words import FIX_MOST, Finding, clean, names, order, state
 
 WAIVERS_MOST = 1000  # that the page offers: where each machine has its own problems, they would be much of its size
 
@@ -54,7 +54,7 @@ def jobs(report: Mapping[str, t.Any]) -> list[Job]:
                 concerned = list(dict.fromkeys(machine for machines in details.values() for machine in machines if machine is not None))
                 offered = until and offers.can_be_waived(check) and number < WAIVERS_MOST
                 waiver = " ".join(offers.waiver(check, concerned, until)) if offered else ""
-                parts.append(Part(clean(fix), lines, concerned, waiver, number))
+                parts.append(Part(clean(fix, FIX_MOST), lines, concerned, waiver, number))
                 number += 1
             everyone = {machine for details in fixes.values() for machines in details.values() for machine in machines}
             made.append(Job(level, clean(check), parts, len(everyone - {None}), None in everyone))

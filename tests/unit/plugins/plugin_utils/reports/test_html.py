@@ -11,7 +11,18 @@ import pytest
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import evaluate
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports.html import clocks, fit, grid, inert, one_line, reach, rest, todo
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports.html import (
+    TOO_LONG,
+    clocks,
+    fit,
+    grid,
+    inert,
+    one_line,
+    reach,
+    rest,
+    todo,
+)
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports.html.words import FIX_MOST
 from browser import made_up
 
 write = FILES["html"]
@@ -142,7 +153,23 @@ def test_three_hundred_machines_fit_in_three_megabytes_whatever_they_say(filler,
     report = copy.deepcopy(many)
     for number, finding in enumerate(report["findings"]):
         finding.update(level="fail", detail=f"{number} {filler * 1000}", fix=f"{number} {filler * 1000}")
-    assert len(write(report).encode()) < 3_000_000
+    page = write(report)
+    assert len(page.encode()) < 3_000_000
+    # A fix is there as a whole, or it is said where it is.
+    fixes = set(re.findall(r"<span class=do>(.*?)</span>", page))
+    assert TOO_LONG in fixes
+    assert len(fixes) > 40
+    assert {len(html.unescape(fix)) for fix in fixes - {TOO_LONG}} <= {FIX_MOST + len(" ... ")}
+
+
+def test_a_fix_is_whole_where_details_have_no_room(many):
+    report = copy.deepcopy(many)
+    for number, finding in enumerate(report["findings"]):
+        finding.update(level="fail", detail=f"{number} {'x' * 1000}", fix=f"{'y' * 990} {number % 300}")
+    page = Page(write(report))
+    assert {finding["fix"] for finding in report["findings"]} <= set(page.of("todo"))
+    told = next(text for text in page.of("todo") if text.startswith("0 x"))
+    assert "x ... x" in told and len(told) < 300
 
 
 def test_all_that_is_not_ok_is_there_without_code(sixty):

@@ -96,10 +96,15 @@ Since `2026-11-29T10:00:00+01:00`: 3 new, 1 fixed, 1 not looked at this time, 1 
 
 - all machines: 2 members
 
-<details><summary>1 waived</summary>
+<details><summary>2 waivers</summary>
 
 - `cpus` on `db*, n1` until `2027-01-31` (used): it is `#1`
 - `clock` on `*` (unneeded): so be it
+
+</details>
+
+<details><summary>1 waived</summary>
+
 - warn `cpus`, `db2`: 1 usable
 
 </details>
@@ -132,7 +137,7 @@ Since `2026-11-29T10:00:00+01:00`: 3 new, 1 fixed, 1 not looked at this time, 1 
 
 </details>
 
-Made `2026-11-30T14:05:09+01:00` by llmgw.preflight `0.1.0`, ansible-core `2.19.3`, profile `llmgw`.
+Made `2026-11-30T14:05:09+01:00` by llmgw.preflight `0.1.0`, ansible-core `2.19.3`, profile `llmgw`, of `db1, db2, n1`.
 """
 
 
@@ -223,7 +228,7 @@ def test_it_is_never_larger_than_it_may_be_and_stays_whole(number, most):
     assert_harmless(written.replace(f"below {most:,} bytes", "below"))
     assert written.count("<details>") == written.count("</details>")
     assert written.startswith(f"## \u274c Preflight: {number} of {number} machine")
-    assert written.endswith("profile `llmgw`.\n")
+    assert written.endswith(f"profile `llmgw`, of `m{f'[0-{number - 1}]' if number > 1 else 0}`.\n")
 
 
 def sections(written):
@@ -254,7 +259,7 @@ def test_what_is_left_out_is_counted_worst_first():
     assert "Warn" not in found
     alike = [finding(f"m{at}", check, "fail", "the same " * 5) for at in range(50) for check in ("cpus", "disk", "memory")]
     cut = markdown.write({**report, "findings": alike}, 500)
-    assert re.findall(r"m\[0-49\]|\d+ problems are left out", cut) == ["100 problems are left out", "m[0-49]"]
+    assert re.findall(r"m\[0-49\]`:|\d+ problems are left out", cut) == ["100 problems are left out", "m[0-49]`:"]
 
 
 def test_what_is_alike_is_told_together_and_each_can_be_unfolded():
@@ -273,3 +278,39 @@ def test_a_thousand_machines_are_within_a_comment_on_github(evil):
     assert len(markdown.write(many(1000))) < 65536
     assert len(markdown.write({**evil, "findings": evil["findings"] * 20})) < 65536
     assert json.dumps(evil).count("@team")
+
+
+def test_however_much_is_cut_it_says_of_which_machines_it_is_and_with_which_waivers():
+    names = [f"{chr(97 + at % 26)}{chr(97 + at // 26)}-machine-of-its-own-name" for at in range(300)]
+    report = {**many(300, checks=20), **{part: SMALL[part] for part in ("not_examined", "skipped", "sampled")}}
+    report["machines"] = [{**machine, "machine": name} for machine, name in zip(report["machines"], names, strict=True)]
+    report["waivers"] = [{"check": "disk", "machine": [f"db{at}*"], "reason": f"reason {at} " + "of many words " * 20, "until": None,
+                          "state": "unneeded"} for at in range(100)]
+    written = markdown.write(report)
+    shown = told(written)
+    assert " problems are left out" in shown
+    assert [name for name in names if name not in shown] == []
+    assert re.findall(r"reason (\d+) ", shown) == [str(at) for at in range(40)]
+    assert "100 waivers" in shown and "and 60 more waivers" in shown
+    assert "Not examined, since --limit leaves them out; only tried: n2, n3" in shown
+    assert "Checks that were left out: sudo, ports" in shown
+    assert len(written.encode()) <= markdown.MOST
+    report["machines"] = [{**report["machines"][0], "machine": f"{at * 7919 % 99991}-{'x' * 50}{at}"} for at in range(3000)]
+    written = markdown.write(report)
+    assert len(written.encode()) <= markdown.MOST
+    assert re.search(r", of `.* and \d+ more`\.\n$", written)
+
+
+def test_a_fix_is_not_cut():
+    fix = "Do this, then that. " * 49 + "And the last."
+    written = markdown.write({**SMALL, "findings": [finding("db1", "disk", "fail", "x" * 900, fix)]})
+    assert fix in told(written)
+    assert f"{'x' * 300} ... {'x' * 100}" in told(written)
+
+
+def test_many_that_are_not_reached_are_folded():
+    peers = [f"node{at}.rack.example.com" for at in range(30)]
+    detail = "does not reach " + ", ".join(f"{peer} ({peer} port 22: no answer)" for peer in peers)
+    calls = [{"machine": "db1", "peer": peer, "port": 22, "outcome": "timeout", "of": "reach"} for peer in peers]
+    written = markdown.write({**SMALL, "findings": [finding("db1", "network", "fail", detail)], "not_reached": calls})
+    assert "does not reach node[0-29].rack.example.com (port 22: no answer)" in told(written)

@@ -91,6 +91,21 @@ def test_one_machine_and_nothing_wrong():
         "OK    1 check (-v shows each)\n\n1 machine, 1 check: 0 fail, 0 warn, 1 ok.\n")
 
 
+def test_v_tells_of_which_machines_it_is_whatever_they_are_called():
+    names = [f"{chr(97 + at % 26)}{chr(97 + at // 26)}" for at in range(300)]
+    report = {**REPORT, "about": ABOUT, "machines": [{"machine": name, "roles": ["node"], "worst": "ok"} for name in names]}
+    few, many = (" ".join(shown(report, everything=everything).split()) for everything in (False, True))
+    assert f"llmgw: {', '.join(names[:24])} and 276 more" in few
+    assert f"llmgw: {', '.join(names)}" in many
+
+
+def test_a_fix_is_not_cut_and_a_detail_keeps_its_end():
+    fix = "Do this, then that. " * 49 + "And the last."
+    told = " ".join(shown({**REPORT, "findings": [finding("db1", "disk", "fail", f"{'of one, ' * 100}: no answer", fix)]}).split())
+    assert fix in told
+    assert "of one, : no answer" in told
+
+
 def test_checks_come_in_their_order_also_where_the_first_machine_lacks_one():
     findings = [finding(machine, check, "warn", "d", "f") for machine, checks in (
         ("a", "login disk network"), ("b", "login disk ports internet network"), ("c", "system login")) for check in checks.split()]
@@ -133,6 +148,16 @@ note  waived, and so not counted:
 
 3 machines, 11 checks: 3 fail, 2 warn, 3 ok, 3 waived.
 """)
+
+
+def test_many_reasons_of_one_check_are_all_told_with_v():
+    reasons = [f"{word} has said so" for word in ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven")]
+    report = {**REPORT, "about": ABOUT, "findings": [finding(f"m{number}", "clock", "warn", "late", "Set it.", reason=reason, until=None)
+                                                     for number, reason in enumerate(reasons)]}
+    told = shown(report)
+    assert [reason for reason in reasons if reason in told] == reasons[:3]
+    assert "\n                         waived, each for a reason of its own (-v shows them)\n" in told
+    assert [reason for reason in reasons if reason in shown(report, everything=True)] == reasons
 
 
 def test_what_is_waived_does_not_stop_the_play():
