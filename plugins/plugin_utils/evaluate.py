@@ -17,7 +17,8 @@ from .plain import plain
 
 SCHEMA_VERSION = 1  # of a report; it grows when a program that reads one must change
 CLOCK = {"offset_s": (int, float), "error_s": (int, float)}
-TRIED = {"tried": int, "open": int, "not_open": [{"machine": str, "port": int, "outcome": str}]}
+TRIED = {"not_open": [{"machine": str, "port": int, "outcome": str}]}
+LEVELS = [(level, str(level)) for level in Level]
 
 
 class RecordsError(ValueError):
@@ -163,8 +164,8 @@ def _section(one: Member, name: str, shape: t.Any) -> t.Any:
 def _sum(findings: Sequence[Finding]) -> dict[str, t.Any]:
     """What counts, and how many do not, since they are waived."""
     counting = [finding.level for finding in findings if not finding.waived]
-    return {"worst": str(max(counting, default=Level.OK)), "counts": {str(level): counting.count(level) for level in Level},
-            "waived": len(findings) - len(counting)}
+    counts = {word: counting.count(level) for level, word in LEVELS}
+    return {"worst": str(max(counting, default=Level.OK)), "counts": counts, "waived": len(findings) - len(counting)}
 
 
 def _checked(records: t.Any) -> Sequence[Mapping[str, t.Any]]:

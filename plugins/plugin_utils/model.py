@@ -26,7 +26,10 @@ class Level(enum.IntEnum):
     FAIL = 2
 
     def __str__(self) -> str:
-        return ("ok", "warn", "fail")[self]
+        return WORDS[self]
+
+
+WORDS = ("ok", "warn", "fail")
 
 
 class Verdict(t.NamedTuple):
@@ -52,7 +55,7 @@ class Finding(t.NamedTuple):
 
     def as_dict(self) -> dict[str, t.Any]:
         told: dict[str, t.Any] = {
-            "machine": self.machine, "check": self.check, "level": str(self.level), "detail": self.detail, "fix": self.fix}
+            "machine": self.machine, "check": self.check, "level": WORDS[self.level], "detail": self.detail, "fix": self.fix}
         if self.commands:
             told["commands"] = list(self.commands)
         if self.waived:
@@ -180,7 +183,7 @@ def _misfit(value: t.Any, shape: t.Any) -> str | None:
                 return f".{key} is not in the record"
             its = value[key]
             its_kind = type(its)
-            if its_kind is inner and inner is not float:
+            if its_kind is not float and (its_kind is inner or type(inner) is tuple and its_kind in inner):
                 continue
             wrong = _misfit(its, inner)
             if wrong:
@@ -189,8 +192,11 @@ def _misfit(value: t.Any, shape: t.Any) -> str | None:
     if of is list:
         if kind is not list and (isinstance(value, (str, bytes)) or not isinstance(value, Sequence)):
             return " is not a list in the record"
+        inner = shape[0]
         for item in value:
-            wrong = _misfit(item, shape[0])
+            if type(item) is inner is str:
+                continue
+            wrong = _misfit(item, inner)
             if wrong:
                 return wrong
         return None

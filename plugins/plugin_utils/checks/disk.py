@@ -28,6 +28,9 @@ FIX_READ_ONLY = ("Mount {0} so that it can be written to (mount -o remount,rw {0
 FIX_INODES = ("Remove what consists of many small files (du -x --inodes {0} | sort -n shows where they are), or make the filesystem anew "
               "with more inodes.")
 
+DISKS = [{"path": str, "free_bytes": (int, type(None))}]
+SILENT = [{"path": str, "source": str}]
+
 Disk = Mapping[str, t.Any]  # of the record
 
 
@@ -43,20 +46,20 @@ def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict:
     models = asked_by_models(record, "disk_gb")
     needs = [*asked.need.disk_gb, *([{ROOT: 0}] if models or not asked.need.disk_gb else ())]
     try:
-        disks = {disk["path"]: disk for disk in section(record, "disks", [{"path": str, "free_bytes": (int, type(None))}])}
+        disks = {disk["path"]: disk for disk in section(record, "disks", DISKS)}
         rooms = _rooms(disks, needs, models)
     except Unmeasured as problem:
         if models or asked.need.disk_gb:
             raise
         return ok(f"none needed (not read: {problem})")
-    space = [_space(room) for room in rooms.values()]
+    space, rest = [_space(room) for room in rooms.values()], []
     if asked.need.disk_gb or models or asked.need != Need():
         used = {**({_filesystem(disks[ROOT]): disks[ROOT]} if ROOT in disks else {}), **{at: room.disk for at, room in rooms.items()}}
         rest = [verdict for disk in used.values() for verdict in (_read_only(disk), _inodes(disk)) if verdict]
-    else:
-        rest = []
     rest += _silent(record)
-    told = "; ".join(verdict.detail for verdict in [one for one in space if one.level] or space)
+    told = "; ".join([verdict.detail for verdict in [one for one in space if one.level] or space])
+    if not rest and not any(verdict.level for verdict in space):
+        return ok(told)
     but = f", but {'; '.join(verdict.detail for verdict in rest)}" if rest else ""
     fixes = dict.fromkeys(verdict.fix for verdict in (*space, *rest) if verdict.fix)
     return Verdict(max(verdict.level for verdict in (*space, *rest)), told + but, " ".join(fixes))
@@ -93,7 +96,7 @@ def _rooms(disks: Mapping[str, Disk], needs: Sequence[Mapping[str, int]], models
 
 def _space(room: Room) -> Verdict:
     have, where, of_roles = -(-room.disk["free_bytes"] // GIB), _where(room.disk), sum(room.paths.values())
-    names, of_models = ", ".join(name for name, size in room.models), sum(size for name, size in room.models)
+    names, of_models = ", ".join([name for name, size in room.models]), sum([size for name, size in room.models])
     need = of_roles + of_models
     if room.models:
         parts = f": {of_roles} for its roles, {of_models} for {names}"
@@ -116,20 +119,17 @@ def _read_only(disk: Disk) -> Verdict | None:
 
 
 def _inodes(disk: Disk) -> Verdict | None:
-    try:
-        counts = section({ID: disk}, ID, {"inodes": int, "inodes_free": int})
-    except Unmeasured:  # of a record that is older than this
+    number, free = disk.get("inodes"), disk.get("inodes_free")
+    if not isinstance(number, int) or not isinstance(free, int) or 100 * free >= INODES * number:  # an older record has neither
         return None
-    if 100 * counts["inodes_free"] >= INODES * counts["inodes"]:
-        return None
-    percent = 100 * counts["inodes_free"] // counts["inodes"]
+    percent = 100 * free // number
     return warn(f"only {percent} % of the inodes of {_where(disk)} are free", FIX_INODES.format(_where(disk)))
 
 
 def _silent(record: Mapping[str, t.Any]) -> list[Verdict]:
     """Of mounts that do not answer; none where the record is older than this section."""
     try:
-        mounts = section(record, "silent_mounts", [{"path": str, "source": str}])
+        mounts = section(record, "silent_mounts", SILENT)
     except Unmeasured:
         return []
     told = ", ".join(f"{mount['path']} ({mount['source']})" for mount in mounts)

@@ -13,6 +13,7 @@ that was to be reached, once it is read too.
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 import shlex
 import typing as t
@@ -46,8 +47,14 @@ def compare(group: Group) -> list[Told]:
     callers, unread = readings(
         [_with_elsewhere(member) for member in group.members if "edges" in member.record], "edges", EDGES, WORST, FIX_UNREAD)
     kinds, members = Counter(map(_kind, group.members)), {member.name: member for member in group.members}  # there are few kinds
-    here, elsewhere = ({callee.name: _callers(callee, kinds, same_batch) for callee, _stand_ins in callees} for same_batch in (True, False))
-    needed = {name: here[name] + elsewhere[name] for name in here}
+
+    @functools.cache
+    def who_calls(roles: tuple[str, ...], kind: Kind) -> tuple[Counter[int], ...]:
+        here, elsewhere = (_callers(roles, kind, kinds, same_batch) for same_batch in (True, False))
+        return here + elsewhere, here, elsewhere
+
+    numbers = [(callee.name, who_calls(callee.roles, _kind(callee))) for callee, _stand_ins in callees]
+    needed, here, elsewhere = ({name: its[which] for name, its in numbers} for which in range(3))
     blocked, at_another_time = _blocked(callers, needed), _at_another_time(callers)
     alone = _alone(callers, blocked, needed)
     found += [*unread, *_lost(asked), *_not_all_tried(asked, callers, callees, kinds), *_beyond(callers, needed, alone), *alone.items()]
@@ -107,7 +114,7 @@ def _of_far(callee: Member, port: int, number: int, at_another_time: Outcomes, b
     tried = {**at_another_time.get(callee.name, {}).get(port, {}), **blocked.get(callee.name, {}).get(port, {})}
     kinds = {caller: _kind(members[caller]) for caller in tried}
     found = Counter(outcome for caller, outcome in tried.items()
-                    if kinds[caller][0] != _kind(callee)[0] and port in _wanted(callee, kinds[caller]))
+                    if kinds[caller][0] != _batch(callee) and port in _wanted(callee.roles, kinds[caller]))
     return found + Counter({"": number - found.total()})
 
 
@@ -234,28 +241,31 @@ def _untried(outcome: str, port: int, stand_ins: t.Any) -> str | None:
     return None
 
 
+def _batch(member: Member) -> str:
+    return str(member.record.get("batch") or "")
+
+
 def _kind(member: Member) -> Kind:
-    return str(member.record.get("batch") or ""), member.need.reaches
+    return _batch(member), member.need.reaches
 
 
-def _wanted(callee: Member, kind: Kind) -> set[int]:
-    return {port for role, port in kind[1] if role in callee.roles}
+def _wanted(roles: t.Container[str], kind: Kind) -> set[int]:
+    return {port for role, port in kind[1] if role in roles}
 
 
-def _callers(callee: Member, kinds: Mapping[Kind, int], same_batch: bool) -> Counter[int]:
-    """port -> how many of the others need it, of those in the same batch or of those in others."""
-    own, found = _kind(callee), Counter[int]()
+def _callers(roles: t.Container[str], own: Kind, kinds: Mapping[Kind, int], same_batch: bool) -> Counter[int]:
+    """port -> how many of the others need it of one with these roles, of those in the same batch or of those in others."""
+    found = Counter[int]()
     for kind, number in kinds.items():
         if (kind[0] == own[0]) is same_batch:
-            for port in _wanted(callee, kind):
+            for port in _wanted(roles, kind):
                 found[port] += number - (kind == own)
     return +found  # without those that nobody needs
 
 
 def _tried_at(callee: Member, stand_ins: t.Any, kind: Kind) -> int:
     """How many ports of this machine one of that kind has to try."""
-    there = {*stand_ins["open"], *stand_ins["held"]}
-    return len(_wanted(callee, kind) & there) if _kind(callee)[0] == kind[0] else 0
+    return len(_wanted(callee.roles, kind) & {*stand_ins["open"], *stand_ins["held"]}) if _batch(callee) == kind[0] else 0
 
 
 def _is_unmeasured(member: Member, name: str) -> bool:

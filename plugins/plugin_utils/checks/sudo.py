@@ -15,31 +15,33 @@ from ..model import Asked, Level, Unmeasured, Verdict, ok, section, warn
 ID = "sudo"
 WORST = Level.WARN
 FIX_UNREAD = "Run sudo -k -n id -u there as the same user and see what it says."
-
 FIX_PASSWORD = "Run with --ask-become-pass, set ansible_become_password, or allow the user sudo without a password."
 FIX_DENIED = "Allow the user sudo (usermod -aG sudo USER, as root), or give the right password as ansible_become_password."
 FIX_SLOW = ("See what sudo waits for there: often the machine's own name, which belongs into /etc/hosts, or a directory server (LDAP, "
             "SSSD) that does not answer.")
-SLOW_S = 3  # every task of an install waits for it anew
 FIX_MISSING = "Install sudo there as root (apt-get install sudo) and allow the user to use it, or log in as root."
+SLOW_S = 3  # every task of an install waits for it anew
+
+SUDO = {"how": str}
+VERDICTS = {
+    "root": ok("logged in as root, sudo is not needed"),
+    "nopasswd": ok("sudo without a password"),
+    "password_given": ok("sudo asks for a password, and the one given works"),
+    "password": warn("sudo asks for a password and none is given", FIX_PASSWORD),
+    "denied": warn("sudo is denied to this user", FIX_DENIED),
+    "missing": warn("sudo is not installed and the user is not root", FIX_MISSING),
+}
 
 
 def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict | None:
     if record.get("local") is True:
         return None
-    sudo = section(record, "sudo", {"how": str})
-    why = f": {sudo['reason']}" if isinstance(sudo.get("reason"), str) and sudo["reason"] else ""
-    verdicts = {
-        "root": ok("logged in as root, sudo is not needed"),
-        "nopasswd": ok("sudo without a password"),
-        "password_given": ok("sudo asks for a password, and the one given works"),
-        "password": warn("sudo asks for a password and none is given", FIX_PASSWORD),
-        "denied": warn(f"sudo is denied to this user{why}", FIX_DENIED),
-        "missing": warn("sudo is not installed and the user is not root", FIX_MISSING),
-    }
-    if sudo["how"] not in verdicts:
+    sudo = section(record, "sudo", SUDO)
+    if sudo["how"] not in VERDICTS:
         raise Unmeasured(f"sudo.how is {sudo['how'][:40]!r} in the record, which is not known")
-    verdict, waited = verdicts[sudo["how"]], sudo.get("waited_s")
+    verdict, waited = VERDICTS[sudo["how"]], sudo.get("waited_s")
+    if sudo["how"] == "denied" and isinstance(sudo.get("reason"), str) and sudo["reason"]:
+        return verdict._replace(detail=f"{verdict.detail}: {sudo['reason']}")
     if verdict.level == Level.OK and isinstance(waited, (int, float)) and waited > SLOW_S:
         return warn(f"{verdict.detail}, but it waits for {waited:.1f} s each time", FIX_SLOW)
     return verdict
