@@ -38,3 +38,9 @@ def reason_of(text: str) -> str:
     line = known[-1] if known else lines[-1]
     line = re.sub(r"^.*?(?:via|over) ssh: ", "", line)
     return line[:300]
+
+
+def told_by(problem: Exception) -> tuple[str, str]:
+    """(reason, cause) of what a connection raised, or what could not be made out of an answer."""
+    said = str(getattr(problem, "message", None) or problem)
+    return reason_of(said) or type(problem).__name__, cause_of(said)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks.login import FIXES
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.login import CAUSES, cause_of, reason_of
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.login import CAUSES, cause_of, reason_of, told_by
 
 
 def test_each_cause_has_a_fix():
@@ -35,3 +35,16 @@ def test_each_cause_has_a_fix():
 def test_what_was_said(said, cause, reason):
     assert cause_of(said) == cause
     assert reason_of(said) == reason
+
+
+class Told(Exception):
+    message = "Connection refused"
+
+
+@pytest.mark.parametrize(("problem", "told"), [
+    (Told("Task failed: Connection refused"), ("Connection refused", "refused")),
+    (RuntimeError("No route to host"), ("No route to host", "no_route")),
+    (KeyError(), ("KeyError", "other")),
+])
+def test_what_an_exception_says(problem, told):
+    assert told_by(problem) == told
