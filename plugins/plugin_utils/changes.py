@@ -3,12 +3,14 @@
 
 Nothing is claimed that was not looked at. A problem is fixed only where this report has looked and found it well; it is new only where the
 earlier one could have told it and did not. So a machine that is not examined, one that can't be logged in to any more, and a check that is
-skipped hide their problems, and uncover them when they come back.
+skipped hide their problems, and uncover them when they come back. Nor is fixed what is well since less is asked: a role was taken away, it
+needs less, a limit is wider, or the machine that was not reached is gone.
 """
 
 from __future__ import annotations
 
 import datetime
+import math
 import typing as t
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -23,11 +25,27 @@ COMPARING = {check.ID for check in checks.BETWEEN} - {checks.names.ID, checks.qu
 SILENT = {check.ID for check in (checks.role_ports, checks.clocks, checks.alike)}
 # Where not each machine tries each other one, these tell of those that it tried, which are others in each run.
 BY_LOT = {checks.network.ID, checks.names.ID}
+# The figures of its roles' needs by which a check judges a machine, and the limits. With quorum to change the roles is what mends it.
+NEEDS = {
+    checks.alike.ID: ("ports",), checks.apt_ready.ID: ("packages",), checks.cpu.ID: ("cpu_level",), checks.cpus.ID: ("cpus",),
+    checks.disk.ID: ("disk_gb",), checks.disk_speed.ID: ("writes",), checks.firewall.ID: ("ports",),
+    checks.gpu.ID: ("gpus", "gpu_memory_mb"), checks.latency.ID: ("ports", "reaches"),
+    checks.limits.ID: ("cpus", "memory_mb", "ports"), checks.locale.ID: ("ports",), checks.memory.ID: ("memory_mb",),
+    checks.ports.ID: ("ports",), checks.role_ports.ID: ("ports", "reaches"),
+}
+LIMITS = {
+    checks.clock.ID: ("clock_warn_s", "clock_fail_s"), checks.clocks.ID: ("clock_warn_s", "clock_fail_s"),
+    checks.disk_speed.ID: ("sync_warn_s", "sync_fail_s"), checks.internet.ID: ("internet_s",),
+    checks.latency.ID: ("latency_warn_s", "latency_fail_s"), checks.mirrors.ID: ("internet_s",), parts.ID: ("stale_s",),
+}
+WAYS = {checks.network.ID: "reach", checks.role_ports.ID: "edges"}  # whose problems not_reached tells one by one
 # What was given, and given wrong: always looked at, and nothing is said of it where it is right.
 GIVEN = {waivers.ID, own.ID, parts.ID}
 
 Report = Mapping[str, t.Any]
 At = tuple[str | None, str]  # machine (None for all together) and check
+Way = tuple[str, str, int]  # caller, callee and port
+Amounts = Mapping[t.Any, float]
 
 
 class NotComparable(ValueError):
@@ -37,9 +55,10 @@ class NotComparable(ValueError):
 def changes(earlier: Report, report: Report) -> dict[str, t.Any]:
     """What became of each problem; only what warns or fails is one, waived or not.
 
-    since is when the earlier report was made. new, worse, better, fixed are lists of machine and check, and so are waived and counting
-    (waived now and not then, and the other way round), hidden (was there, and was not looked at this time) and uncovered (is there, and
-    was not looked at then). remains is the number of those that are as they were, but for being waived. Raises NotComparable.
+    since is when the earlier report was made. new, worse, better, fixed are lists of machine and check, and so are eased (fixed or better,
+    but less is asked now), waived and counting (waived now and not then, and the other way round), hidden (was there, and was not looked
+    at this time) and uncovered (is there, and was not looked at then). remains is the number of those that are as they were, but for being
+    waived. Raises NotComparable.
     """
     try:
         if earlier["schema_version"] != report["schema_version"]:
@@ -54,22 +73,26 @@ def changes(earlier: Report, report: Report) -> dict[str, t.Any]:
     now = _View(report, {})
     come = [at for at in now.problems if at not in before.problems]
     gone = [at for at in before.problems if at not in now.problems]
-    fixed = {at for at in gone if now.finds_well(at) and not now.is_blind(at, before)}
+    unasked = {at for at in gone if now.could_tell(at) and not now.is_blind(at, before) and now.asks_less(at, before)}
+    fixed = {at for at in gone if at not in unasked and now.finds_well(at) and not now.is_blind(at, before)}
     uncovered = {at for at in come if before.is_blind(at, now) or before.never_made(at)}
     both = [at for at in now.problems if at in before.problems]
     counts_now, counted = ({at for at in both if at in view.counting} for view in (now, before))
     worse = {at for at in both if now.problems[at] > before.problems[at] and not before.is_blind(at, now)}
-    better = {at for at in both if now.problems[at] < before.problems[at] and not now.is_blind(at, before)}
+    less = {at for at in both if now.problems[at] < before.problems[at] and not now.is_blind(at, before)}
+    better = {at for at in less if not now.asks_less(at, before)}
+    eased = unasked | less - better
     return {
         "since": earlier["about"]["at"],
         "new": _listed(at for at in come if at not in uncovered),
         "worse": _listed(at for at in both if at in worse),
         "better": _listed(at for at in both if at in better),
         "fixed": _listed(at for at in gone if at in fixed),
+        "eased": _listed(at for at in before.problems if at in eased),
         "counting": _listed(at for at in both if at in counts_now - counted),
         "waived": _listed(at for at in both if at in counted - counts_now),
-        "remains": len(both) - len(worse) - len(better),
-        "hidden": _listed(at for at in gone if at not in fixed),
+        "remains": len(both) - len(worse) - len(less),
+        "hidden": _listed(at for at in gone if at not in fixed and at not in unasked),
         "uncovered": _listed(at for at in come if at in uncovered),
     }
 
@@ -101,6 +124,49 @@ class _View:
         self.skipped = set(report["skipped"])
         self.sampled = bool(report["sampled"])
         self.waiting = any(waiver["state"] == "waiting" for waiver in report["waivers"])
+        self.known = self.examined | self.unread
+        self.limits = {str(name): float(limit) for name, limit in (report.get("limits") or {}).items()}
+        self.needs = {role: {str(figure): _amounts(value) for figure, value in need.items()}
+                      for role, need in (report.get("needs") or {}).items()}
+        self.roles = {name: [role for role in machine.get("roles") or () if role in self.needs] for name, machine in machines.items()}
+        self.closed: dict[At, list[Way]] = {}  # the ways of which a problem tells
+        for call in report.get("not_reached") or ():
+            caller, callee = (renamed.get(call[end], call[end]) for end in ("machine", "peer"))
+            for check in (check for check, of in WAYS.items() if of == call["of"]):
+                for machine in (caller, callee) if check == checks.role_ports.ID else (caller,):
+                    self.closed.setdefault((machine, check), []).append((caller, callee, int(call["port"])))
+
+    def could_tell(self, at: At) -> bool:
+        """Whether it knows of this machine, whatever this check has to say of it."""
+        return at[0] is None or at[0] in self.read
+
+    def asks_less(self, at: At, before: _View) -> bool:
+        """Whether less is asked here than there, of what this check judges by."""
+        machine, check = at
+        if any(self.limits.get(limit, 0) > before.limits.get(limit, math.inf) for limit in LIMITS.get(check, ())):
+            return True
+        if any(not self.asks_way(*way, check) for way in before.closed.get(at, ())):
+            return True
+        machines = [machine] if machine is not None else self.examined & before.examined
+        return any(amount > self.asked(name, figure).get(what, 0) for figure in NEEDS.get(check, ()) for name in machines
+                   for what, amount in before.asked(name, figure).items())
+
+    def asked(self, machine: str, figure: str) -> Amounts:
+        """The largest of what the machine's roles ask for."""
+        found: dict[t.Any, float] = {}
+        for role in self.roles.get(machine, ()):
+            for what, amount in self.needs[role].get(figure, {}).items():
+                found[what] = max(amount, found.get(what, 0))
+        return found
+
+    def asks_way(self, caller: str, callee: str, port: int, check: str) -> bool:
+        """Of a machine that was not examined the roles are not known, and so not what it is asked for."""
+        if caller not in self.known or callee not in self.known:
+            return False
+        if check == checks.network.ID or caller not in self.examined or callee not in self.examined:
+            return True
+        wanted = self.asked(caller, "reaches")
+        return any((role, port) in wanted for role in self.roles[callee])
 
     def finds_well(self, at: At) -> bool:
         """Whether it looked at this, and there is no problem; only for what is not among its problems."""
@@ -131,6 +197,18 @@ class _View:
     def never_made(self, at: At) -> bool:
         """Whether it did not make this check at all; one that is the user's own may be silent while all is well."""
         return at[1] not in self.made and (at[1] in checks.IDS or own.ID in self.skipped)
+
+
+def _amounts(value: t.Any) -> Amounts:
+    """How much of what: a figure is of one thing, a port or a package is one of itself, and a role is reached on each of its ports."""
+    if isinstance(value, list):
+        return dict.fromkeys(value, 1)
+    if not isinstance(value, Mapping):
+        return {"/": float(value)}
+    found: dict[t.Any, float] = {}
+    for what, amount in value.items():
+        found.update({(what, one): 1 for one in amount} if isinstance(amount, list) else {what: float(amount)})
+    return found
 
 
 def _renamed(earlier: Report, report: Report) -> dict[str, str]:

@@ -26,8 +26,9 @@ WAIVERS_MOST = 40  # that are told one by one
 SHOWN = 10  # different problems of one check before those that are alike are told together
 SIGNS = {"fail": "\u274c", "warn": "\u26a0\ufe0f", "ok": "\u2705"}
 LEVELS = {"fail": "Fail", "warn": "Warn"}
-CHANGES = {"new": "new", "worse": "worse", "better": "better", "fixed": "fixed", "counting": "not waived any more",
-           "waived": "waived now", "uncovered": "not looked at before", "hidden": "not looked at this time"}
+CHANGES = {"new": "new", "worse": "worse", "better": "better", "fixed": "fixed", "eased": "no longer asked for",
+           "counting": "not waived any more", "waived": "waived now", "uncovered": "not looked at before",
+           "hidden": "not looked at this time"}
 
 WORD = re.compile(r"""(?P<before>["'(]*)(?P<core>.*?)(?P<after>["'.,;:!?)]*)""", re.DOTALL)
 PLAIN = re.compile(r"[^\W\d_]+([-'][^\W\d_]+)*|\d+([.,]\d+){0,2}|")

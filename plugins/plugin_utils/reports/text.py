@@ -19,16 +19,16 @@ NOT_EXAMINED = {
 }
 WAIVERS = {"unneeded": "waivers that are not needed any more, since all is well there",
            "waiting": "waivers that wait, since what they are about was not looked at"}
-CHANGES = {"new": "", "worse": "", "better": "", "fixed": "", "counting": " (was waived before)", "waived": " (was not before)",
-           "uncovered": " (not looked at before)", "hidden": " (not looked at this time)"}
+CHANGES = {"new": "", "worse": "", "better": "", "fixed": "", "eased": " (no longer asked for)", "counting": " (was waived before)",
+           "waived": " (was not before)", "uncovered": " (not looked at before)", "hidden": " (not looked at this time)"}
 HOSTS_MOST = 24  # names and ranges of the machines in the head; -v tells all
 FEW, MANY = 4, 10  # different problems of one check that are told each by itself, and with everything
 
-Report = Mapping[str, t.Any]
-Finding = Mapping[str, t.Any]
 OTHER_FIXES = "Each has a fix of its own: look at one machine by itself (--limit)."
 OTHER_REASONS = "waived, each for a reason of its own (-v shows them)"
 
+Report = Mapping[str, t.Any]
+Finding = Mapping[str, t.Any]
 Block = tuple[str, str, list[folding.Problem]]  # a check, a fix, and what it mends
 
 

@@ -20,7 +20,8 @@ STATES = {
 }
 NOT_EXAMINED = {"batch": ", since their batch has not come", "limit": ", since --limit leaves them out; it was only tried who reaches them",
                 "peer": ", since another run reads them (preflight_peers); it was only tried who reaches them"}
-CHANGES = {"new": "new", "worse": "worse", "better": "better", "fixed": "fixed", "counting": "not waived any more", "waived": "waived now",
+CHANGES = {"new": "new", "worse": "worse", "better": "better", "fixed": "fixed", "eased": "no longer asked for",
+           "counting": "not waived any more", "waived": "waived now",
            "uncovered": "not looked at before", "hidden": "not looked at now"}
 
 

@@ -219,7 +219,7 @@ def test_what_changed_is_told_and_written(run, report, tmp_path):
     assert result["warned"] == []
     assert written(tmp_path)["changes"] == {
         "since": first["about"]["at"], "new": [{"machine": "db1", "check": "memory"}], "worse": [], "better": [],
-        "fixed": [{"machine": "db1", "check": "packages"}], "counting": [], "waived": [],
+        "fixed": [{"machine": "db1", "check": "packages"}], "eased": [], "counting": [], "waived": [],
         "remains": 1, "hidden": [], "uncovered": []}
     assert "1 problem as before" in result["said"]
 

@@ -1,10 +1,17 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
+import re
+from pathlib import Path
 
 import pytest
+from ansible_collections.llmgw.preflight.plugins.plugin_utils import checks, settings
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.changes import LIMITS as LIMITED
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.changes import NEEDS as NEEDED
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.changes import NotComparable, changes
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import evaluate
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Need
 
 THEN = "2026-11-29T10:00:00+01:00"
 
@@ -47,6 +54,7 @@ def test_a_whole_one():
         "worse": [{"machine": "db1", "check": "cpus"}],
         "better": [{"machine": "db1", "check": "memory"}],
         "fixed": [{"machine": "db1", "check": "disk"}, {"machine": None, "check": "quorum"}],
+        "eased": [],
         "counting": [],
         "waived": [],
         "remains": 1,
@@ -159,6 +167,122 @@ CASES = {
 }
 
 
+NEEDS = {
+    "database": {"cpus": 4, "cpu_level": 2, "memory_mb": 3500, "gpus": 0, "gpu_memory_mb": 0, "disk_gb": {"/": 30, "/var/lib": 20},
+                 "writes": ["/var/lib"], "ports": [5432], "reaches": {"database": [5432]}, "packages": ["postgresql"]},
+    "node": {"cpus": 2, "cpu_level": 0, "memory_mb": 8000, "gpus": 1, "gpu_memory_mb": 9, "disk_gb": 20, "writes": [], "ports": [],
+             "reaches": {"database": [5432]}, "packages": []},
+    "witness": {"cpus": 1, "disk_gb": 0},
+}
+LIMITS = {"clock_warn_s": 1, "clock_fail_s": 10, "latency_warn_s": 0.1, "latency_fail_s": 1, "sync_warn_s": 0.01, "sync_fail_s": 0.1,
+          "internet_s": 10, "stale_s": 3600, "reach_s": 10}
+
+
+def asking(findings, roles, needs=NEEDS, limits=LIMITS, closed="", **parts):
+    """A report of machines with such roles: "db1 database, n1 node database"; ``closed`` are ways: "n1 db1 5432 edges"."""
+    made = report(findings, needs=needs, limits=limits, **parts)
+    its = {name: roles for name, *roles in (one.split() for one in roles.split(", "))}
+    made["machines"] = [{**machine, "roles": its.get(machine["machine"], [])} for machine in made["machines"]]
+    made["not_reached"] = [{"machine": caller, "peer": callee, "port": int(port), "outcome": "timeout", "of": of}
+                           for caller, callee, port, of in (way.split() for way in closed.split(", ") if way)]
+    return made
+
+
+def but(role, **figures):
+    return {**NEEDS, role: {**NEEDS[role], **figures}}
+
+
+BOTH, WAY = "n1 role_ports ok, db1 role_ports fail", "n1 db1 5432 edges"
+# what has happened -> (then, now, what is told)
+EASED = {
+    "a role was taken away": (
+        asking("a disk fail, a cpus warn, a memory fail", "a database node"), asking("a disk ok, a cpus ok, a memory ok", "a node"),
+        {"eased": "a disk, a cpus", "fixed": "a memory"}),
+    "a role was taken away, and the check with it": (
+        asking("a ports fail, a locale warn, a disk_speed fail", "a database"), asking("a disk ok", "a node"),
+        {"eased": "a ports, a locale, a disk_speed"}),
+    "a role that asks for the same was taken away": (
+        asking("a disk fail", "a database witness"), asking("a disk ok", "a database"), {"fixed": "a disk"}),
+    "a role more, and it is well": (asking("a disk fail", "a node"), asking("a disk ok", "a node database"), {"fixed": "a disk"}),
+    "it needs less": (asking("a disk fail, a cpus fail", "a database"),
+                      asking("a disk ok, a cpus ok", "a database", but("database", disk_gb={"/": 30, "/var/lib": 19})),
+                      {"eased": "a disk", "fixed": "a cpus"}),
+    "it needs more, and it is well": (asking("a disk fail", "a node"), asking("a disk ok", "a node", but("node", disk_gb=21)),
+                                      {"fixed": "a disk"}),
+    "another role needs less": (asking("a disk fail", "a node"), asking("a disk ok", "a node", but("database", disk_gb=1)),
+                                {"fixed": "a disk"}),
+    "it needs less, and so it only warns": (
+        asking("a disk fail", "a node"), asking("a disk warn", "a node", but("node", disk_gb=10)), {"eased": "a disk"}),
+    "it needs less, and still fails": (
+        asking("a disk fail", "a node"), asking("a disk fail", "a node", but("node", disk_gb=10)), {"remains": 1}),
+    "it takes a package less": (asking("a apt_ready fail", "a database"), asking("a apt_ready ok", "a database", but(
+        "database", packages=["etcd"])), {"eased": "a apt_ready"}),
+    "a limit is wider": (
+        asking("a clock fail, a clocks warn, b disk fail", "a node, b node"),
+        asking("a clock ok, b disk ok, - clocks ok", "a node, b node", limits={**LIMITS, "clock_fail_s": 20}),
+        {"eased": "a clock, a clocks", "fixed": "b disk"}),
+    "a limit is narrower": (asking("a clock fail", "a node"), asking("a clock ok", "a node", limits={**LIMITS, "clock_fail_s": 5}),
+                            {"fixed": "a clock"}),
+    "all together, by one of them": (
+        asking("- alike warn, a disk ok, b disk ok", "a database, b database"),
+        asking("- alike ok, a disk ok, b disk ok", "a database, b node"), {"eased": "- alike"}),
+    "of etcd's members the roles are what is mended": (
+        asking("- quorum warn, a disk ok, b disk ok", "a database, b database"),
+        asking("- quorum ok, a disk ok, b disk ok", "a database, b node"), {"fixed": "- quorum"}),
+    "the way is open": (asking(BOTH, "n1 node, db1 database", closed=WAY), asking(
+        "n1 role_ports ok, db1 role_ports ok", "n1 node, db1 database"), {"fixed": "db1 role_ports"}),
+    "who could not reach it does not need it any more": (
+        asking(BOTH, "n1 node, db1 database", closed=WAY), asking("n1 disk ok, db1 role_ports ok", "n1 witness, db1 database"),
+        {"eased": "db1 role_ports"}),
+    "who could not reach it is gone": (
+        asking(f"{BOTH}, n2 role_ports ok", "n1 node, n2 node, db1 database", closed=WAY),
+        asking("n2 role_ports ok, db1 role_ports ok", "n2 node, db1 database"), {"eased": "db1 role_ports"}),
+    "another that needs it is gone": (
+        asking(f"{BOTH}, n2 role_ports ok", "n1 node, n2 node, db1 database", closed=WAY),
+        asking("n1 role_ports ok, db1 role_ports ok", "n1 node, db1 database"), {"fixed": "db1 role_ports"}),
+    "who was not reached is gone": (
+        asking("a network fail, b network ok, c network ok", "a node, b node, c node", closed="a b 22 reach"),
+        asking("a network ok, c network ok", "a node, c node"), {"eased": "a network"}),
+    "who was not reached is not examined": (
+        asking("a network fail, b network ok, c network ok", "a node, b node, c node", closed="a b 22 reach"),
+        asking("a network ok, c network ok", "a node, c node", not_examined="b"), {"fixed": "a network"}),
+    "who was not reached has another name": (
+        asking("a network fail, b network ok", "a node, b node", closed="a b 22 reach", addresses={"b": "10.9"}),
+        asking("a network ok, x network ok", "a node, x node", addresses={"x": "10.9"}), {"fixed": "a network"}),
+    "less is asked of one that is not examined, and of a check that is skipped": (
+        asking("a disk fail, b cpus fail", "a database, b database"),
+        asking("b disk ok", "b witness", not_examined="a", skipped=["cpus"]), {"hidden": "a disk, b cpus"}),
+    "the earlier one does not tell what it asked for": (report("a disk fail"), asking("a disk ok", "a node"), {"fixed": "a disk"}),
+}
+
+
+@pytest.mark.parametrize("name", EASED)
+def test_what_is_well_since_less_is_asked_is_not_fixed(name):
+    then, now, told = EASED[name]
+    assert what(then, now) == told
+
+
+def test_each_figure_and_limit_that_a_check_judges_by_is_known():
+    figures = "|".join(field.name for field in dataclasses.fields(Need))
+    judged = [(check.ID, kind, name) for check in (*checks.AFTER_LOGIN, *checks.BETWEEN)
+              for source in [Path(check.__file__).read_text(encoding="utf-8")]
+              for kind, name in (*re.findall(rf"\b(need)\.({figures})\b", source), *re.findall(r"\b(limits)\[\"(\w+)\"\]", source))]
+    known = {(check, kind, name) for kind, table in (("need", NEEDED), ("limits", LIMITED)) for check, names in table.items()
+             for name in names}
+    assert len(judged) > 20
+    assert {one for one in judged if one[0] != checks.quorum.ID} <= known
+    assert {name for check, kind, name in known if kind == "need"} <= set(figures.split("|"))
+    assert {name for check, kind, name in known if kind == "limits"} <= set(settings.LIMITS)
+
+
+def test_a_whole_run_that_asks_less(record):
+    then, now = ({**report(), **evaluate([record(memory_mb=3000, roles=[role])])} for role in ("database", "etcd_witness"))
+    assert [finding["level"] for finding in then["findings"] if finding["check"] == "memory"] != ["ok"]
+    found = changes(then, now)
+    assert {"machine": "db1", "check": "memory"} in found["eased"]
+    assert found["fixed"] == []
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_what_is_told(name):
     then, now, told = CASES[name]
@@ -172,12 +296,13 @@ def test_a_clock_that_can_not_be_told_any_more_is_not_right():
 
 
 def test_each_problem_of_both_reports_is_told_once():
-    for then, now, _told in CASES.values():
+    for then, now, _told in (*CASES.values(), *EASED.values()):
         found = changes(then, now)
         lists = {key: [(at["machine"], at["check"]) for at in found[key]] for key in found.keys() - {"since", "remains"}}
-        both = len(lists["worse"]) + len(lists["better"]) + found["remains"]
+        left = [at for at in lists["eased"] if at in problems_of(now)]
+        both = len(lists["worse"]) + len(lists["better"]) + found["remains"] + len(left)
         assert len(lists["new"]) + len(lists["uncovered"]) + both == len(problems_of(now))
-        assert len(lists["fixed"]) + len(lists["hidden"]) + both == len(problems_of(then))
+        assert len(lists["fixed"]) + len(lists["hidden"]) + len(lists["eased"]) - len(left) + both == len(problems_of(then))
 
 
 def problems_of(report):
@@ -226,6 +351,16 @@ def broken(**parts):
     (broken(not_examined=["a"]), "it is no report"),
     (broken(skipped=5), "it is no report"),
     (broken(waivers=[5]), "it is no report"),
+    (broken(limits=[5]), "it is no report"),
+    (broken(limits={"clock_warn_s": []}), "it is no report"),
+    (broken(needs={"node": 5}), "it is no report"),
+    (broken(needs={"node": {"cpus": "many"}}), "it is no report"),
+    (broken(needs={"node": {"ports": [{}]}}), "it is no report"),
+    (broken(needs={"node": {"reaches": {"node": [{}]}}}), "it is no report"),
+    (broken(machines=[{"machine": "a", "roles": [[]]}]), "it is no report"),
+    (broken(machines=[{"machine": "a", "roles": 5}]), "it is no report"),
+    (broken(not_reached=[{"machine": "a", "peer": "b", "port": [], "of": "reach"}]), "it is no report"),
+    (broken(not_reached=[{"machine": "a", "peer": {}, "port": 1, "of": "reach"}]), "it is no report"),
 ], ids=repr)
 def test_what_is_no_earlier_report(earlier, message):
     now = report("a disk ok")

@@ -121,7 +121,7 @@ def evil(record):
     report["not_reached"] = [{"machine": text, "peer": text, "port": 22, "outcome": text, "of": "reach"} for text in EVIL]
     report["needs"] = dict(zip(EVIL, report["needs"].values(), strict=False))
     changed = {kind: [{"machine": text, "check": text} for text in EVIL]
-               for kind in ("new", "worse", "better", "fixed", "hidden", "uncovered")}
+               for kind in ("new", "worse", "better", "fixed", "eased", "hidden", "uncovered")}
     return {**complete(report, not_examined=[{"machine": text, "why": "limit"} for text in EVIL]),
             "about": {**ABOUT, **dict.fromkeys(("version", "ansible", "profile"), " ".join(EVIL[:12]))},
             "changes": {"since": ABOUT["at"], "remains": 3, **changed}}

@@ -262,12 +262,13 @@ def test_what_changed():
     changes = {"since": "2026-11-29T22:10:00+01:00", "remains": 1, "worse": [], "better": at("cpus", "b"),
                "new": [*at("disk", "n1", "n2", "n3", "db1"), *at("quorum", None), *at("cpus", "a")],
                "fixed": at("clock", *(f"n{number}" for number in range(1, 30, 2))),
-               "hidden": at("login", "away"), "uncovered": at("names", "back")}
+               "eased": at("memory", "b"), "hidden": at("login", "away"), "uncovered": at("names", "back")}
     told = shown({**REPORT, "changes": changes}).partition("note  since")[2].partition("OK ")[0]
     assert told == """ the report of 2026-11-29 22:10:00+01:00; 1 problem as before:
       new        disk on n[1-3], db1; quorum; cpus on a
       better     cpus on b
       fixed      clock on n[1,3,5,7] and 11 more
+      eased      memory on b (no longer asked for)
       uncovered  names on back (not looked at before)
       hidden     login on away (not looked at this time)
 """
