@@ -310,6 +310,42 @@ def test_who_reaches_whom_is_drawn_pair_by_pair(record):
     assert (made.pairs, made.unknown, made.without) == (2, "cp1", [])
 
 
+def test_what_could_not_be_tried_is_drawn_as_a_warning(record):
+    """Of another batch or run what is refused may only have nothing that listens yet; another run's stand-ins let everybody in."""
+    def make(name, role, batch, *closed, elsewhere=(), held=()):
+        tried = 3 if role == "user" else 0
+        edges = {"tried": tried, "asked": tried, "open": tried - len(closed) - len(elsewhere), "slowest": None,
+                 "not_open": [{"machine": to, "port": port, "outcome": outcome} for to, port, outcome in closed],
+                 "elsewhere": [{"port": 7443, "outcome": "refused", "machines": list(elsewhere)}] if elsewhere else []}
+        return record(machine=name, address=name, roles=[role], batch=batch, edges=edges, stand_ins={
+            "pid": 1, "open": [] if held or role == "user" else [7443], "held": list(held), "not_opened": []})
+
+    records = [make("cp1", "server", "a"), make("cp2", "server", "b", held=[7443]), make("cp3", "server", "b"),
+               make("n1", "user", "b", ("cp2", 7443, "refused"), elsewhere=["cp1"]),
+               make("n2", "user", "b", ("cp3", 7443, "other_run"), ("cp2", 7443, "timeout"), elsewhere=["cp1"])]
+    report = {**made_up.healthy(), **evaluate(records, {"server": {"ports": [7443]}, "user": {"reaches": {"server": [7443]}}})}
+    levels = {finding["machine"]: finding["level"] for finding in report["findings"] if finding["check"] == "role_ports"}
+    made = reach.reach(report)
+    at = {name: place for place, name in enumerate(label.name for label in made.matrix.rows)}
+    assert (levels["cp1"], levels["cp2"], levels["cp3"]) == ("warn", "fail", "warn"), levels
+    where = {(round((mark.y - made.matrix.top) / made.matrix.cell), round((mark.x - made.matrix.left) / made.matrix.cell)): mark
+             for mark in made.matrix.marks}
+    assert {key: mark.kind for key, mark in where.items()} == {
+        (at["n1"], at["cp2"]): "ports", (at["n2"], at["cp2"]): "ports", (at["n2"], at["cp3"]): "unsure"}
+    assert where[at["n2"], at["cp3"]].title == (
+        "n2 does not reach cp3 (7443: another preflight is at it (a warning, not a failure))")
+    assert made.matrix.unsure.count("z") == 3  # of both nodes with cp1, and of n1 with cp3
+    assert (made.pairs, made.unsure) == (2, "cp1, cp3")
+    assert sorted(line.outcome for line in made.listed) == [
+        "another preflight is at it (a warning, not a failure)", "no answer", "refused"]
+    only = {**report, "not_reached": [call for call in report["not_reached"] if call["machine"] == "n1"], "findings": [
+        {**finding, "level": "warn"} if finding["check"] == "role_ports" else finding for finding in report["findings"]]}
+    assert [mark.kind for mark in reach.reach(only).matrix.marks] == ["unsure"]
+    told = " ".join(Page(write(only)).of("reach"))
+    assert "Not all ports on these could be tried, which is a warning and no failure: cp[1-3] ." in told
+    assert "Every machine that was tried is reached." in told
+
+
 def test_who_reaches_whom_is_drawn_by_roles_where_there_are_many():
     report = made_up.report(80)
     made = reach.reach(report)
