@@ -88,7 +88,8 @@ def reach(report: Mapping[str, t.Any]) -> Reach | None:
     few = len(machines) <= PAIRS_MOST and len(machines) + len(others) <= 1.5 * PAIRS_MOST
     listed, failed = _listed(calls, levels), [call for call in calls if _is_failure(call, levels)]
     return Reach(
-        _matrix(report, silent, levels) if few else None, None if few else _kinds(report, failed), listed[:LISTED_MOST], max(0, len(listed) - LISTED_MOST),
+        _matrix(report, silent, levels) if few else None, None if few else _kinds(report, failed),
+        listed[:LISTED_MOST], max(0, len(listed) - LISTED_MOST),
         len({(call["machine"], call["peer"]) for call in failed}), names(name for name in machines if levels.get(name) == "warn"),
         without, names(name for name in machines if name in silent),
         report["sampled"] and {**report["sampled"], "seed": clean(report["sampled"]["seed"])})
@@ -140,7 +141,8 @@ def _matrix(report: Mapping[str, t.Any], silent: set[str], levels: Mapping[str, 
         [Label(round(x + cell / 2 + LINE / 3, 1), label(name, NAME)) for name, x in columns.items()],
         needs, unsure, [rows[name] for name in callers if name in silent],
         "".join(f"M{columns[name]:g} {rows[name]:g}h{cell}v{cell}h-{cell}z" for name in callers),
-        [Mark(columns[callee], rows[caller], _kind(its, levels), _title(caller, callee, its, levels)) for (caller, callee), its in failed.items()])
+        [Mark(columns[callee], rows[caller], _kind(its, levels), _title(caller, callee, its, levels))
+         for (caller, callee), its in failed.items()])
 
 
 def _needs(needs: Mapping[str, t.Any], callers: Sequence[str], callees: Sequence[str]) -> bool:
