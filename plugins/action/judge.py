@@ -18,6 +18,7 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import Re
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.files import folder_of, write_whole
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.left import CALLS, CLOSED, PROBE, left_by
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.settings import NO_PLAN, SettingsError
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.vaulted import secrets_in, untold, without
 
 display = Display()
 
@@ -36,6 +37,7 @@ class ActionModule(ActionBase):
         if "run" not in plan:
             raise AnsibleActionFail(NO_PLAN)
         now = datetime.datetime.now().astimezone()
+        secrets = secrets_in(task_vars)  # of which checks and findings of the user's own may be made
         records, waiting, others = [], [], []
         gone = {**gone_before(task_vars, plan), **dict.fromkeys(gone_by_now(task_vars), plan["run"])}
         for machine in plan["machines"]:
@@ -50,13 +52,13 @@ class ActionModule(ActionBase):
                            and name not in task_vars["ansible_play_batch"])
             of_other_batch = other_batch and result and result["play"] == plan["play"] and result["run"] not in plan["superseded"]
             if result and (result["run"] == plan["run"] or of_other_batch):
-                records.append(self._with_own_findings(self._whole_record(result, task_vars, name), task_vars))
+                records.append(self._with_own_findings(self._whole_record(result, task_vars, name), task_vars, secrets))
             elif other_batch:
                 waiting.append({"machine": name, "why": "batch"})
                 others.append(machine)
             else:
                 record = {**machine, "login": {"ok": False, "reason": NOT_READ, "cause": "not_read"}}
-                records.append(self._with_own_findings(record, task_vars))
+                records.append(self._with_own_findings(record, task_vars, secrets))
         for record in records:
             record["controller"] = plan["controller"]
             if gone.get(record["machine"]) == record.get("batch", "") and isinstance(record.get("stand_ins"), dict):
@@ -68,9 +70,11 @@ class ActionModule(ActionBase):
                 skip=plan["left_out"], waived=plan["waivers"], today=now.date(), elsewhere=elsewhere)
         except (RecordsError, SettingsError) as problem:
             raise AnsibleActionFail(str(problem)) from problem
+        if secrets:
+            report = {**report, **{part: untold(report[part], secrets) for part in ("findings", "waivers")}}
         made = about(now, ansible_version, plan["profile"]["name"])
         if plan["records_dir"]:
-            self._save(plan, records, made, elsewhere)
+            self._save({**plan, "waivers": untold(plan["waivers"], secrets)}, records, made, elsewhere)
         return {**as_result(report, made, waiting, plan["sampled"], plan["fail_on"]), "play": plan["play"], "gone": gone}
 
     def _save(self, plan: dict[str, t.Any], records: list[dict[str, t.Any]], made: dict[str, t.Any], elsewhere: set[str]) -> None:
@@ -97,21 +101,25 @@ class ActionModule(ActionBase):
             record["unmeasured"] = {**record["unmeasured"], "edges": calls["reason"]}
         return record
 
-    def _with_own_findings(self, record: dict[str, t.Any], task_vars: dict[str, t.Any]) -> dict[str, t.Any]:
+    def _with_own_findings(self, record: dict[str, t.Any], task_vars: dict[str, t.Any], secrets: set[str]) -> dict[str, t.Any]:
         """The record with what tasks of the user's own left for its machine; see plugin_utils/own.py.
 
         As a task on that machine would see it: hostvars does not know what the play or the role was given.
+        ``secrets`` gets those of its variables, and what is left in words holds none of them.
         """
         hostvars = task_vars["hostvars"]
         seen = hostvars._variable_manager.get_vars(
             play=self._task.get_play(), host=hostvars._inventory.get_host(record["machine"]), task=self._task)
         if own.VARIABLE not in seen:
             return record
+        hidden = secrets_in(seen)
+        secrets |= hidden
         try:
             given = self._templar.copy_with_new_env(available_variables=seen).template(seen[own.VARIABLE])
-            return {**record, own.SECTION: json.loads(json.dumps(given, default=str))}  # else worked out only when it is looked at
+            # Else worked out only when it is looked at.
+            return {**record, own.SECTION: untold(json.loads(json.dumps(given, default=str)), hidden)}
         except (AnsibleError, ValueError, TypeError) as problem:
-            told = str(getattr(problem, "message", None) or problem)
+            told = without(str(getattr(problem, "message", None) or problem), hidden)
             return {**record, "unmeasured": {**record.get("unmeasured", {}), own.SECTION: told}}
 
 

@@ -16,6 +16,7 @@ from ansible_collections.llmgw.preflight.plugins.action.judge import as_result
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import parts, settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.about import about, version
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import RecordsError, evaluate
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.vaulted import secrets_in, untold
 
 EACH = parts.FILE.format("*")
 MOST_MB = 500  # of one file; a machine has some 10 kB
@@ -49,6 +50,9 @@ class ActionModule(ActionBase):
                 skip=asked["left_out"], waived=asked["waivers"], today=now.date(), elsewhere=whole.elsewhere, told=whole.findings)
         except (RecordsError, settings.SettingsError) as problem:
             return refused(f"What the files hold can not be judged: {problem}")
+        secrets = secrets_in(task_vars or {})  # of which the waivers may be made
+        if secrets:
+            report = {**report, **{part: untold(report[part], secrets) for part in ("findings", "waivers")}}
         made = about(now, ansible_version, asked["profile"].get("name"))
         return as_result(report, made, [], whole.sampled, arguments["fail_on"])
 

@@ -79,6 +79,8 @@ class ActionModule(ActionBase):
         waivers = settle(settings.waivers, arguments["waivers"])
         peers = settle(settings.peers, arguments["peers"], needs) or []
         records_dir = settle(settings.folder, arguments["records_dir"], "preflight_records_dir")
+        if records_dir and custom_checks:
+            settle(settings.nothing_hidden, custom_checks, secrets_in(task_vars))
         stats_key = settle(settings.key, arguments["stats_key"], "preflight_stats_key")
         fit = settle(settings.yes_or_no, arguments["fit"], False, "preflight_fit")
         role_ports = settle(settings.yes_or_no, arguments["role_ports"], True, "preflight_role_ports")

@@ -8,12 +8,14 @@ file that is encrypted as a whole Ansible keeps no mark. Pure.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import typing as t
 from collections.abc import Mapping, Sequence
 
 KINDS = ("EncryptedString", "AnsibleVaultEncryptedUnicode")  # what Ansible calls them from 2.19 on, and before
-BEGINNING = 8  # characters by which a longer one is known: a message may be cut
+BEGINNING, CUT = 8, "..."  # characters by which a longer one is known where a message is cut, and what then follows
+NAMES = ("machine", "check", "level", "state")  # by which findings and waivers are known, and which must stay what they are
 LEAST = 3  # a shorter one would take letters out of words; it is no secret either
 OF_ANSIBLE = ("hostvars", "vars")  # all variables once more
 
@@ -25,7 +27,7 @@ def secrets_in(*given: Mapping[str, t.Any]) -> set[str]:
         value = waiting.pop()
         if type(value).__name__ in KINDS:
             with contextlib.suppress(Exception):  # one that can not be opened nobody has seen
-                found.add(str(value))
+                found.add(str(value).strip())
         elif isinstance(value, Mapping):
             waiting += [*value, *value.values()]
         elif isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
@@ -34,10 +36,29 @@ def secrets_in(*given: Mapping[str, t.Any]) -> set[str]:
 
 
 def without(text: str, secrets: t.Iterable[str]) -> str:
-    """The text with three stars for each of them, also where it is cut short there, or shown as Python has it."""
-    for form in sorted({form for secret in secrets for form in (secret, repr(secret)[1:-1])}, key=len, reverse=True):
+    """The text with three stars for each of them, also where it is cut short there, made one line of, or shown as Python or JSON has it."""
+    for form in sorted({form for secret in secrets for form in _forms(secret)}, key=len, reverse=True):
         at = text.find(form[:BEGINNING])
         while at >= 0:
-            text = f"{text[:at]}***{text[at + len(os.path.commonprefix([text[at:], form])):]}"
-            at = text.find(form[:BEGINNING], at + 3)
+            end, on = at + len(os.path.commonprefix([text[at:], form])), at + 1
+            if end - at == len(form) or text[end:end + len(CUT)] in ("", CUT):
+                text, on = f"{text[:at]}***{text[end:]}", at + 3
+            at = text.find(form[:BEGINNING], on)
     return text
+
+
+def _forms(secret: str) -> tuple[str, ...]:
+    return secret, " ".join(secret.split()), repr(secret)[1:-1], json.dumps(secret)[1:-1]
+
+
+def untold(given: t.Any, secrets: t.Collection[str]) -> t.Any:
+    """The same data, findings or waivers, with none of these in what they say.
+
+    Commands that hold one are left out: with stars they would be others.
+    """
+    if isinstance(given, str):
+        return without(given, secrets)
+    if isinstance(given, Mapping):
+        return {key: value if key in NAMES else untold(value, secrets) for key, value in given.items()
+                if key != "commands" or value == untold(value, secrets)}
+    return [untold(value, secrets) for value in given] if isinstance(given, (list, tuple)) else given

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import datetime
 import re
+import textwrap
 from pathlib import Path
 
 import pytest
 import yaml
+from ansible.parsing.vault import VaultLib, VaultSecret
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import LOOKED_AT_BY
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.own import FIX as OWN_FIX
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.waivers import FIX_UNMATCHED
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "own-checks.md"
 ROLE = {"ansible.builtin.import_role": {"name": "llmgw.preflight.preflight"}}
@@ -285,3 +289,42 @@ def test_jmespath_that_is_missing_is_told(run, tmp_path):
     (line,) = message_of(outcome).splitlines()[1:]
     assert line.startswith("preflight_custom_checks: the Python package jmespath is needed on the controller for them (/")
     assert outcome.records() == {}
+
+
+@pytest.mark.core
+def test_what_came_out_of_a_vault_is_in_no_report_and_no_record(run, tmp_path):
+    secret, password = "correct horse battery", tmp_path / "password"
+    password.write_text("of the vault")
+    encrypted = VaultLib([]).encrypt(f"{secret}\n", VaultSecret(password.read_bytes())).decode()
+    (tmp_path / "vault.yml").write_text("hidden: !vault |\n" + textwrap.indent(encrypted, "  "))
+    shown = "{{ hidden | trim }}"
+    of_all = {
+        "preflight_only": ["told", "held", "own_findings"], "preflight_report_formats": ["json", "html", "xml", "md"],
+        "preflight_custom_checks": [
+            {"check": "told", "expect": f"login.user == '{shown}'", "detail": "{login.user}, not {{ hidden }}", "fix": f"Be {shown}."},
+            {"check": "held", "expect": f"login.user != '{shown}'", "fix": "x"}],
+        "preflight_own_findings": [{"check": "mine", "level": "warn", "detail": f"is {shown}", "fix": f"Not {shown}"}, f"{shown}"],
+        "preflight_waivers": [{"check": "told", "reason": f"since {shown}"}, {"check": "nope", "reason": shown}]}
+    whole, arguments = {"vars_files": ["vault.yml"], "tasks": [ROLE]}, f"-v --vault-password-file {password}"
+    inventory = {"all": {"hosts": {"here": LOCAL}}}
+    outcome = run(inventory, whole, None, of_all, arguments=arguments)
+    assert outcome.rc == 2
+    found = [finding for finding in outcome.report["findings"] if finding["check"] != "login"]
+    assert [(finding["check"], finding["detail"], finding["fix"]) for finding in found] == [
+        ("told", "root, not ***", "Be ***."), ("held", "holds: login.user != '***'", ""), ("mine", "is ***", "Not ***"),
+        ("own_findings", "preflight_own_findings[1] is not a mapping", OWN_FIX),
+        ("waivers", "nope on * matches nothing: there is no such check, and no task left a finding of that name (***)", FIX_UNMATCHED)]
+    assert [waiver["reason"] for waiver in outcome.report["waivers"]] == ["since ***", "***"]
+    assert secret not in outcome.output
+    files = [file.read_text() for file in (outcome.folder / "reports").iterdir()]
+    assert len(files) == 4 and not [text for text in files if secret in text]
+
+    of_all["preflight_records_dir"] = str(tmp_path / "records")
+    outcome = run(inventory, whole, None, of_all, arguments=arguments)
+    assert message_of(outcome).splitlines()[1:] == [
+        f"preflight_custom_checks{place} holds a text of a vault, and would be saved in preflight_records_dir as it is. Leave it out of "
+        "the check, or the check out of runs that save what they read." for place in ("[0].expect", "[0].detail", "[0].fix", "[1].expect")]
+    of_all.update(preflight_custom_checks=[], preflight_only=["own_findings"])
+    run(inventory, whole, None, of_all, arguments=arguments)
+    (file,) = (tmp_path / "records").iterdir()
+    assert "since ***" in file.read_text() and secret not in file.read_text()

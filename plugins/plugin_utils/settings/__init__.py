@@ -7,7 +7,7 @@ message holds every problem found: the variable, its value, and what is allowed.
 
 from __future__ import annotations
 
-from .judging import check_ids, custom_checks, gather_subset, waivers
+from .judging import check_ids, custom_checks, gather_subset, nothing_hidden, waivers
 from .limits import LIMITS, limits
 from .machine import address, port, roles, serves
 from .needs import architectures, as_given, needs, packages, systems
@@ -17,7 +17,7 @@ from .values import SettingsError, choice, folder, key, texts, urls, yes_or_no
 
 __all__ = [
     "LIMITS", "Profile", "SettingsError", "address", "architectures", "as_given", "check_ids", "choice", "custom_checks", "folder",
-    "gather_subset", "key", "limits", "needs", "packages",
+    "gather_subset", "key", "limits", "needs", "nothing_hidden", "packages",
     "peers", "port", "profile", "profile_file", "roles", "serves", "systems", "texts", "urls", "waivers",
     "yes_or_no",
 ]

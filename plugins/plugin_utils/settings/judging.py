@@ -128,6 +128,17 @@ def custom_checks(
     return [{**{key: str(value) for key, value in check.items()}, "roles": [str(role) for role in check["roles"]]} for check in found]
 
 
+def nothing_hidden(checks: Sequence[custom.Check], secrets: t.Collection[str], name: str = "preflight_custom_checks") -> None:
+    """Where records are saved, so are the checks by which they are judged."""
+    problems = Problems()
+    for number, check in enumerate(checks):
+        for key in ("expect", "detail", "fix"):
+            if any(secret in check[key] for secret in secrets):
+                problems.append(f"{name}[{number}].{key} holds a text of a vault, and would be saved in preflight_records_dir as it is. "
+                                "Leave it out of the check, or the check out of runs that save what they read.")
+    problems.stop()
+
+
 def _listed(given: t.Any, name: str, must: str) -> Sequence[t.Any]:
     if given is None or isinstance(given, str) and not given.strip():  # a template may make text of nothing
         return ()

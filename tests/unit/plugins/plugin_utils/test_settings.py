@@ -352,3 +352,12 @@ def test_plain_values_that_are_none_or_good():
     assert [settings.folder(given, "x") for given in (None, "", "~/a")] == [None, None, "~/a"]
     assert settings.texts(None, ["a"], "x") == ("a",)
     assert settings.choice("a", ("a", "b"), "x") == "a"
+
+
+def test_a_check_with_a_secret_is_not_saved():
+    checks = [{"expect": "user == 'hidden'", "detail": "", "fix": "x"}, {"expect": "x", "detail": "", "fix": "hidden"}]
+    assert settings.nothing_hidden(checks, {"other"}) is settings.nothing_hidden(checks, set()) is None
+    with pytest.raises(settings.SettingsError) as error:
+        settings.nothing_hidden(checks, {"hidden", "other"})
+    assert [line.partition(" holds a text of a vault")[0] for line in str(error.value).splitlines()] == [
+        "preflight_custom_checks[0].expect", "preflight_custom_checks[1].fix"]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from ansible.parsing import vault as ansibles
 from ansible.parsing.vault import VaultLib, VaultSecret
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.vaulted import secrets_in, without
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.vaulted import secrets_in, untold, without
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def vault(monkeypatch):
 
 def test_each_is_found_wherever_it_is(vault):
     variables = {"a": vault("hidden"), "b": [{"c": (vault("deeper"), "open")}], "d": {"e": "open"}, "hostvars": {"x": vault("no")}}
-    assert secrets_in(variables, {"f": vault("other")}) == {"hidden", "deeper", "other"}
+    assert secrets_in(variables, {"f": vault(" other\n")}) == {"hidden", "deeper", "other"}
 
 
 def test_one_that_can_not_be_opened_is_no_text(vault):
@@ -35,7 +35,7 @@ def test_one_that_can_not_be_opened_is_no_text(vault):
 
 
 def test_letters_are_no_secret(vault):
-    assert secrets_in({"a": vault("no"), "b": vault("")}) == set()
+    assert secrets_in({"a": vault("no"), "b": vault(""), "c": vault("no\n")}) == set()
 
 
 LONG = "correct horse battery staple"
@@ -48,6 +48,18 @@ LONG = "correct horse battery staple"
     ("x is 'two\\nlines'", {"two\nlines"}, "x is '***'"),
     ("x is 'hidden and more'", {"hidden", "hidden and more"}, "x is '***'"),
     ("x is 'open'", {"hidden"}, "x is 'open'"), ("x is 'open'", set(), "x is 'open'"),
+    (f"{LONG[:15]} and {LONG}", {LONG}, f"{LONG[:15]} and ***"), (f"cut is {LONG[:9]}", {LONG}, "cut is ***"),
+    ("two lines", {"two\nlines"}, "***"), ('"a\\"b"', {'a"b'}, '"***"'), ("aaaaaaaaaab", {"aaaaaaaaab"}, "a***"),
 ])
 def test_it_is_not_shown(text, secrets, told):
     assert without(text, secrets) == told
+
+
+def test_what_is_told_of_findings_and_waivers_holds_none():
+    finding = {"machine": "hidden", "check": "hidden", "level": "fail", "detail": "is hidden", "fix": "Set hidden.",
+               "waived": {"reason": "as hidden", "until": None}}
+    whole = {**finding, "commands": ["echo open"]}
+    told = {**finding, "detail": "is ***", "fix": "Set ***.", "waived": {"reason": "as ***", "until": None}}
+    assert untold([finding, whole, {**whole, "commands": ["echo open", "echo hidden"]}], {"hidden"}) == [
+        told, {**told, "commands": ["echo open"]}, told]
+    assert untold(["hidden", 5, {"detail": ["hidden"], "fix": None}], {"hidden"}) == ["***", 5, {"detail": ["***"], "fix": None}]
