@@ -229,7 +229,7 @@ def _joined_by(key: t.Callable[[str], str], problems: Sequence[Problem], joined:
 def _first(kind: Sequence[Problem]) -> Problem:
     text, first = kind[0]
     machines = _machines(kind)
-    return f"{text} on {names(first, 3)}, and the like on the others" if set(machines) - set(first) else f"{text}, and the like", machines
+    return f"{text}; on {names(first, 3)}, and the like on the others" if set(machines) - set(first) else f"{text}, and the like", machines
 
 
 def _machines(problems: Iterable[Problem]) -> list[str]:

@@ -64,7 +64,7 @@ class _Part:
 
 
 def write(report: Report, most: int = MOST) -> str:
-    counting = [finding for finding in text.with_names_folded(report, longer=TEXT_MOST) if not finding.get("waived")]
+    counting = [finding for finding in text.with_names_folded(report) if not finding.get("waived")]
     parts = [*(part for rank, level in enumerate(LEVELS) for part in _of_level(counting, level, rank)),
              _waivers(report), _waived(report), _changed(report), _moves(report), _notes(report), _machines(report)]
     made_by, head = _about(report, int(most * HOSTS_SHARE)), _head(report)
@@ -151,8 +151,11 @@ def _changed(report: Report) -> _Part:
 
 
 def _moves(report: Report) -> _Part:
-    return _Part(5, [(f"- {code(move['role'])} of {code(move['machine'])}: there is room on {who(move['to'])}", 1)
-                     for move in report["fit"]["moves"]], of="machines", summary="Room elsewhere")
+    moves: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for move in report["fit"]["moves"]:
+        moves.setdefault((move["role"], tuple(move["to"])), []).append(move["machine"])
+    return _Part(5, [(f"- {code(role)} of {who(machines)}: there is room on {who(to)}", len(machines))
+                     for (role, to), machines in moves.items()], of="machines", summary="Room elsewhere")
 
 
 def _notes(report: Report) -> _Part:

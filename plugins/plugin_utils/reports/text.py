@@ -222,4 +222,5 @@ def _changes(changes: Mapping[str, t.Any] | None, layout: columns.Layout) -> Ite
         for at in changes[kind]:
             machines.setdefault(at["check"], []).extend([at["machine"]] if at["machine"] else [])
         told = "; ".join(f"{clean(check)}{f' on {names(on, FEW)}' if on else ''}" for check, on in machines.items())
-        yield from layout.plain(f"{'':<{columns.LEVEL_WIDTH}}{kind:<11}", told + CHANGES[kind])
+        number = f"{len(changes[kind])} {kind}"
+        yield from layout.plain(f"{'':<{columns.LEVEL_WIDTH}}{number:<13} ", told + CHANGES[kind])

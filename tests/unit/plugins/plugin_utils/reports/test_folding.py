@@ -187,7 +187,7 @@ def test_what_is_no_figure_is_not_told_as_a_range(text):
 def test_many_that_differ_in_other_numbers_are_told_by_the_first():
     problems = [(f"held by apt (process {number})", on(number)) for number in range(1, 7)]
     assert folding.alike(problems, 4) == [
-        ("held by apt (process 1) on n1, and the like on the others", [f"n{number}" for number in range(1, 7)])]
+        ("held by apt (process 1); on n1, and the like on the others", [f"n{number}" for number in range(1, 7)])]
     same = [(text, ["n1"]) for text, machines in problems]
     assert folding.alike(same, 4) == [("held by apt (process 1), and the like", ["n1"] * 6)]
 

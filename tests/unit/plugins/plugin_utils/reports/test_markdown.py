@@ -65,7 +65,7 @@ SMALL = {
     "skipped": ["sudo", "ports"],
     "waivers": [{"check": "cpus", "machine": ["db*", "n1"], "reason": "it is #1", "until": "2027-01-31", "state": "used"},
                 {"check": "clock", "machine": ["*"], "reason": "so be it", "until": None, "state": "unneeded"}],
-    "fit": {"machines": [], "moves": [{"machine": "db1", "role": "database", "to": ["n1"]}]},
+    "fit": {"machines": [], "moves": [{"machine": name, "role": "database", "to": ["n1"]} for name in ("db1", "db2")]},
     "not_examined": [{"machine": "n2", "why": "limit"}, {"machine": "n3", "why": "limit"}],
     "sampled": {"machines": 60, "others": 5, "seed": "abc123"},
     "changes": {"since": "2026-11-29T10:00:00+01:00", "remains": 1, "worse": [], "better": [],
@@ -120,7 +120,7 @@ Since `2026-11-29T10:00:00+01:00`: 3 new, 1 fixed, 1 not looked at this time, 1 
 
 <details><summary>Room elsewhere</summary>
 
-- `database` of `db1`: there is room on `n1`
+- `database` of `db1, db2`: there is room on `n1`
 
 </details>
 

@@ -265,12 +265,12 @@ def test_what_changed():
                "eased": at("memory", "b"), "hidden": at("login", "away"), "uncovered": at("names", "back")}
     told = shown({**REPORT, "changes": changes}).partition("note  since")[2].partition("OK ")[0]
     assert told == """ the report of 2026-11-29 22:10:00+01:00; 1 problem as before:
-      new        disk on n[1-3], db1; quorum; cpus on a
-      better     cpus on b
-      fixed      clock on n[1,3,5,7] and 11 more
-      eased      memory on b (no longer asked for)
-      uncovered  names on back (not looked at before)
-      hidden     login on away (not looked at this time)
+      6 new         disk on n[1-3], db1; quorum; cpus on a
+      1 better      cpus on b
+      15 fixed      clock on n[1,3,5,7] and 11 more
+      1 eased       memory on b (no longer asked for)
+      1 uncovered   names on back (not looked at before)
+      1 hidden      login on away (not looked at this time)
 """
 
 
