@@ -1,16 +1,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 """Do the package mirrors answer, directly or by the proxy that the machine is set up with?"""
 
-import errno
-import glob
 import os
 import re
-import selectors
 import socket
 import ssl
 import threading
 import time
-from collections import namedtuple
 from http.client import HTTPConnection, HTTPSConnection, InvalidURL
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
@@ -25,12 +21,11 @@ from urllib.request import (
     proxy_bypass,
 )
 
-from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured, command, find, once, text_of
+from ansible_collections.llmgw.preflight.plugins.module_utils.apt_configuration import DIRECT, apt_configuration, apt_proxy
+from ansible_collections.llmgw.preflight.plugins.module_utils.connecting import connect_to_any
+from ansible_collections.llmgw.preflight.plugins.module_utils.reading import once
 
-DIRECT = "DIRECT"
 NO_ADDRESS = "its address, or the proxy's, can not be made out"
-# Words of apt's configuration that say how it reaches a mirror.
-OF_THE_WAY = re.compile("proxy|verify-|cainfo|capath|sslcert|crlfile", re.I)
 AGENT = "Debian APT-HTTP/1.3 (llmgw.preflight)"  # some proxies and mirrors let in apt alone, by its name
 STAGES = ("dns", "connect", "tls", "http")
 SCRIPT = "a script tells apt the proxy (Proxy-Auto-Detect), and is not run"
@@ -39,7 +34,6 @@ CERTIFICATE = re.compile("^acquire::https::(.*::)?sslcert")  # which apt shows; 
 # What a proxy answers when it is the proxy that would not; from 500 on it could not.
 PROXY_REFUSED = (403, 407)
 AUTHORITIES = "/etc/ssl/certs/ca-certificates.crt"  # see CaInfo in apt-transport-https(1)
-FURTHER_S = 0.25  # after which another address of a host is tried besides, as RFC 8305 has it
 
 
 def internet(urls, limit_s, configuration=None):
@@ -212,47 +206,6 @@ def _telling(kind, attempt):
     return make
 
 
-def connect_to_any(addresses, port, limit_s):
-    """A connection to the first address of a host that takes one. As apt does: also where one of them, mostly IPv6, never answers."""
-    end, problem, addresses = time.monotonic() + limit_s, None, list(addresses)
-    with selectors.DefaultSelector() as waiting:
-        try:
-            while addresses or waiting.get_map():
-                if addresses:
-                    try:
-                        _begin(waiting, addresses.pop(0), port)
-                    except OSError as error:
-                        problem = error
-                        continue
-                left = end - time.monotonic()
-                ready = waiting.select(max(0, min(left, FURTHER_S) if addresses else left))
-                if left <= 0 and not ready:
-                    raise socket.timeout("timed out")
-                for key, _events in ready:
-                    waiting.unregister(key.fileobj)
-                    number = key.fileobj.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
-                    if not number:
-                        key.fileobj.settimeout(limit_s)
-                        return key.fileobj
-                    key.fileobj.close()
-                    problem = OSError(number, os.strerror(number))
-        finally:
-            for key in list(waiting.get_map().values()):
-                key.fileobj.close()
-    raise problem or OSError("it has no address")
-
-
-def _begin(waiting, address, port):
-    family, kind, protocol, _name, where = address
-    connection = socket.socket(family, kind, protocol)
-    connection.setblocking(False)
-    number = connection.connect_ex((where[0], port) + where[2:])
-    if number not in (0, errno.EINPROGRESS):
-        connection.close()
-        raise OSError(number, os.strerror(number))
-    waiting.register(connection, selectors.EVENT_WRITE)
-
-
 class _Http(HTTPHandler):
     def __init__(self, attempt):
         super(_Http, self).__init__()
@@ -290,39 +243,6 @@ class _NoRedirect(HTTPRedirectHandler):
         return None  # a redirect is an answer, wherever it leads
 
     http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
-
-
-# What apt's configuration holds under Acquire, by the names of the options in small letters; files of it that this user may not read.
-Configuration = namedtuple("Configuration", "options unread")
-
-
-def apt_configuration(limit_s):
-    """apt's configuration of how it fetches. It is asked for it only where its files mention a proxy, or how to trust a server."""
-    path, options, unread, told = find("apt-config"), {}, [], False
-    for name in ["/etc/apt/apt.conf"] + sorted(glob.glob("/etc/apt/apt.conf.d/*")):
-        try:
-            told = bool(OF_THE_WAY.search(text_of(name))) or told
-        except Unmeasured:
-            if os.path.exists(name):
-                unread.append(name)
-    if path and told:
-        try:
-            out = command([path, "dump", "Acquire"], limit_s)[1]
-            options = dict((name.lower(), value) for name, value in re.findall(r'^(\S+) "(.*)";', out, re.M) if value)
-        except Unmeasured:
-            pass
-    return Configuration(options, unread)
-
-
-def apt_proxy(options, scheme, host):
-    """apt's own proxy for this host: its address, DIRECT, or None where apt says nothing. See apt-transport-http(1), and for https
-    apt-transport-https(1): what is not said of it is as for http."""
-    for option in ("acquire::%s::proxy::" + str(host), "acquire::%s::proxy"):
-        for kind in (scheme, "http"):
-            if option % kind in options:
-                found = options[option % kind]
-                return DIRECT if found in ("DIRECT", "false") else found
-    return None
 
 
 def without_secret(address):

@@ -5,6 +5,7 @@ import os
 import time
 
 from ansible_collections.llmgw.preflight.plugins.module_utils import system
+from ansible_collections.llmgw.preflight.plugins.module_utils.apt_configuration import apt_configuration
 from ansible_collections.llmgw.preflight.plugins.module_utils.apt_sources import apt_sources, ask_apt
 from ansible_collections.llmgw.preflight.plugins.module_utils.candidates import candidates
 from ansible_collections.llmgw.preflight.plugins.module_utils.confinement import confinement
@@ -15,7 +16,7 @@ from ansible_collections.llmgw.preflight.plugins.module_utils.dpkg import dpkg
 from ansible_collections.llmgw.preflight.plugins.module_utils.firewall import firewall
 from ansible_collections.llmgw.preflight.plugins.module_utils.gpus import gpus
 from ansible_collections.llmgw.preflight.plugins.module_utils.identity import identity
-from ansible_collections.llmgw.preflight.plugins.module_utils.internet import apt_configuration, internet
+from ansible_collections.llmgw.preflight.plugins.module_utils.internet import internet
 from ansible_collections.llmgw.preflight.plugins.module_utils.listening import listening
 from ansible_collections.llmgw.preflight.plugins.module_utils.locales import locales
 from ansible_collections.llmgw.preflight.plugins.module_utils.mirrors import mirrors

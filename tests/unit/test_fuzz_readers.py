@@ -9,6 +9,7 @@ import re
 import hypothesis
 import pytest
 from ansible_collections.llmgw.preflight.plugins.module_utils import (
+    apt_configuration,
     apt_sources,
     candidates,
     confinement,
@@ -18,7 +19,6 @@ from ansible_collections.llmgw.preflight.plugins.module_utils import (
     firewall,
     gpus,
     identity,
-    internet,
     listening,
     locales,
     mirrors,
@@ -112,8 +112,8 @@ def machine(monkeypatch, tmp_path):
         raise Unmeasured("adjtimex: error 1")
 
     def set_up(name):
-        answers(apt_sources, candidates, confinement, cpu_level, disks, firewall, gpus, identity, internet, listening, locales, mirrors,
-                package_locks, pending, processes, swap, system)
+        answers(apt_configuration, apt_sources, candidates, confinement, cpu_level, disks, firewall, gpus, identity, listening, locales,
+                mirrors, package_locks, pending, processes, swap, system)
         monkeypatch.setattr(system, "pressure_s", system.pressure_s if name == "pressure" else lambda: None)
         monkeypatch.setattr(system.os, "getuid", lambda: 1000)
         monkeypatch.setattr(cpu_level, "ALIASES", {system.os.uname().machine: "x86_64"})
@@ -124,11 +124,11 @@ def machine(monkeypatch, tmp_path):
         monkeypatch.setattr(pending, "CLOUD_INIT", str(tmp_path))
         monkeypatch.setattr(locales, "_is_there", lambda name: False)
         monkeypatch.setattr(mirrors, "try_all", lambda tries, limit_s: None)
-        monkeypatch.setattr(internet.glob, "glob", lambda pattern: ["x"])
+        monkeypatch.setattr(apt_configuration.glob, "glob", lambda pattern: ["x"])
         if name in ("chrony", "ntpq", "timedatectl"):
             answers(time_sync, program={"chrony": "chronyc"}.get(name, name))
         if name == "apt_said":
-            answers(apt_sources, of_errors=True)
+            answers(apt_configuration, apt_sources, of_errors=True)
         if name == "sudo_said":
             monkeypatch.setattr(system, "command", lambda argv, limit_s: (1, "", said["text"]))
         if name.startswith("cgroup"):
@@ -170,6 +170,10 @@ def of_network(text):
     return {"machine_id": identity._machine_id(), "host_keys": [], "hostname": None, "addresses": addresses, "macs": []}
 
 
+def of_apt_configuration(text):
+    apt_configuration.apt_proxy(apt_configuration.apt_configuration(1).options, "http", "x")
+
+
 def of_places(text):
     for path in ("/", "/var/lib/x", "/mnt/a b"):
         disks.place(path, disks.mounts_by_path())
@@ -197,7 +201,7 @@ READERS = {
     "apt_said": (lambda text: apt_sources.apt_sources(lambda: apt_sources.ask_apt(1)), "apt_sources", [APT_SAID]),
     "mirrors": (lambda text: mirrors.mirrors(lambda: apt_sources.ask_apt(1), 1, None), "mirrors", [URIS]),
     "apt_policy": (lambda text: candidates.candidates(["patroni", "etcd"], 1), "candidates", [POLICY]),
-    "apt_config": (lambda text: internet.apt_proxy(internet.apt_configuration(1).options, "http", "x") and None, None, [APT_CONFIG]),
+    "apt_config": (of_apt_configuration, None, [APT_CONFIG]),
     "iptables": (rules_of(packet_rules.iptables), "firewall", [IPTABLES]),
     "nft": (rules_of(packet_rules.nftables), "firewall", [NFT]),
     "ufw": (of_ufw, "firewall", [IPTABLES]),

@@ -6,14 +6,14 @@ import threading
 import types
 
 import pytest
-from ansible_collections.llmgw.preflight.plugins.module_utils import internet
+from ansible_collections.llmgw.preflight.plugins.module_utils import apt_configuration, internet
 
 
 @pytest.fixture(autouse=True)
 def no_proxy(monkeypatch):
     for name in ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(internet, "find", lambda program: None)
+    monkeypatch.setattr(apt_configuration, "find", lambda program: None)
 
 
 @pytest.fixture
@@ -45,9 +45,9 @@ def server():
 
 
 def configure_apt(monkeypatch, dump):
-    monkeypatch.setattr(internet, "find", lambda program: f"/usr/bin/{program}")
-    monkeypatch.setattr(internet, "text_of", lambda path: dump)
-    monkeypatch.setattr(internet, "command", lambda argv, limit_s: (0, dump, ""))
+    monkeypatch.setattr(apt_configuration, "find", lambda program: f"/usr/bin/{program}")
+    monkeypatch.setattr(apt_configuration, "text_of", lambda path: dump)
+    monkeypatch.setattr(apt_configuration, "command", lambda argv, limit_s: (0, dump, ""))
 
 
 def tried(url):
@@ -103,37 +103,6 @@ def test_by_the_proxy_of_apt(server, monkeypatch):
     configure_apt(monkeypatch, f'Acquire::http::Proxy "{proxy}";\n')
     assert tried("http://mirror.invalid/x")["via"] == proxy
     assert asked == ["http://mirror.invalid/x"]
-
-
-def test_apt_takes_for_https_what_it_is_told_of_http():
-    options = {"acquire::http::proxy": "http://p:1", "acquire::http::proxy::a": "DIRECT", "acquire::https::proxy": "http://p:2"}
-    assert internet.apt_proxy(options, "https", "b") == "http://p:2"
-    assert internet.apt_proxy(options, "https", "a") == internet.DIRECT
-    del options["acquire::https::proxy"]
-    assert internet.apt_proxy(options, "https", "b") == "http://p:1"
-    assert internet.apt_proxy({}, "https", "b") is None
-
-
-def test_apt_is_asked_once_and_only_where_its_files_say_something_of_it(monkeypatch):
-    calls = []
-    monkeypatch.setattr(internet, "find", lambda program: f"/usr/bin/{program}")
-    monkeypatch.setattr(internet, "glob", type("", (), {"glob": lambda pattern: ["/a", "/b"]}))
-    monkeypatch.setattr(internet, "command", lambda argv, limit_s: (calls.append(argv), (0, 'Acquire::HTTP::Proxy "http://p/";\n', ""))[1])
-    texts = {"/b": "APT::x 1;"}
-
-    def text_of(path):
-        if path not in texts:
-            raise internet.Unmeasured("no")
-        return texts[path]
-
-    monkeypatch.setattr(internet, "text_of", text_of)
-    monkeypatch.setattr(internet.os.path, "exists", lambda path: path == "/a")
-    assert internet.apt_configuration(1) == ({}, ["/a"])
-    assert calls == []
-    texts["/b"] = "Acquire { https { Verify-Peer false; } }"
-    configuration = internet.once(lambda: internet.apt_configuration(1))
-    assert configuration() == configuration() == ({"acquire::http::proxy": "http://p/"}, ["/a"])
-    assert calls == [["/usr/bin/apt-config", "dump", "Acquire"]]
 
 
 def test_apt_goes_direct_to_some(server, monkeypatch):

@@ -6,7 +6,7 @@ import threading
 import urllib.parse
 
 import pytest
-from ansible_collections.llmgw.preflight.plugins.module_utils import internet, mirrors
+from ansible_collections.llmgw.preflight.plugins.module_utils import apt_configuration, mirrors
 from ansible_collections.llmgw.preflight.plugins.module_utils.apt_sources import Source
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured
 
@@ -54,7 +54,7 @@ def read(*releases, options=(), unread=(), limit_s=5):
     def asked():
         return [Source(release, "x_InRelease") for release in releases], [], []
 
-    found = mirrors.mirrors(asked, limit_s, lambda: internet.Configuration(dict(options), list(unread)))
+    found = mirrors.mirrors(asked, limit_s, lambda: apt_configuration.Configuration(dict(options), list(unread)))
     for entry in found:
         entry.pop("seconds")
     return found
