@@ -46,27 +46,32 @@ PLAYS = [
         {"name": "Alone", "llmgw.preflight.probe": {"skip": [name for name in SECTIONS if name not in ("login", "cpus", "clock")]},
          "register": "of_alone"},
         {"name": "Filter", "ansible.builtin.set_fact": {"of_filter": "{{ [of_alone.record] | llmgw.preflight.evaluate(only=['cpus']) }}"}},
-        {"name": "Keep", "ansible.builtin.copy": {"dest": "{{ out }}", "mode": "0600", "content": "{{ {" + ", ".join(
+        {"name": "Keep", "ansible.builtin.copy": {"dest": "{{ out }}/out.json", "mode": "0600", "content": "{{ {" + ", ".join(
             f"'{name}': of_{name}" for name in (*WRONG, "whole", "alone", "filter")) + "} | to_json }}"}},
     ]},
 ]
+
+
+def played(folder, hosts, plays, *options, **given):
+    """What ansible-playbook said; what it left is in the folder."""
+    given = {"preflight_report_dir": str(folder / "reports"), "preflight_records_dir": str(folder / "records"), "out": str(folder), **given}
+    for name, content in (("hosts.json", hosts), ("play.json", plays), ("vars.json", given)):
+        (folder / name).write_text(json.dumps(content))
+    settings = {"ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS), "ANSIBLE_HOME": str(folder / "home"), "ANSIBLE_NOCOLOR": "1",
+                "ANSIBLE_DEPRECATION_WARNINGS": "0", "LC_ALL": "C.UTF-8", "ANSIBLE_FORCE_COLOR": "0"}
+    ran = subprocess.run(
+        [sys.executable, "-m", "ansible", "playbook", "-i", "hosts.json", "-e", "@vars.json", *options, "play.json"], cwd=folder,
+        env={**os.environ, **settings}, check=False, capture_output=True, text=True, timeout=300)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return ran.stdout
 
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory):
     """(what the play said, its report, the results of the second play)."""
     folder = tmp_path_factory.mktemp("play")
-    given = {"preflight_report_dir": str(folder / "reports"), "preflight_records_dir": str(folder / "records"),
-             "preflight_fix_script": str(folder / "scripts"), "out": str(folder / "out.json")}
-    for name, content in (("hosts.json", HOSTS), ("play.json", PLAYS), ("vars.json", given)):
-        (folder / name).write_text(json.dumps(content))
-    settings = {"ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS), "ANSIBLE_HOME": str(folder / "home"), "ANSIBLE_NOCOLOR": "1",
-                "ANSIBLE_DEPRECATION_WARNINGS": "0", "LC_ALL": "C.UTF-8", "ANSIBLE_FORCE_COLOR": "0"}
-    ran = subprocess.run(
-        [sys.executable, "-m", "ansible", "playbook", "-i", "hosts.json", "-e", "@vars.json", "play.json"], cwd=folder,
-        env={**os.environ, **settings}, check=False, capture_output=True, text=True, timeout=300)
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    return ran.stdout, json.loads((folder / "reports" / "preflight.json").read_text()), json.loads((folder / "out.json").read_text())
+    said = played(folder, HOSTS, PLAYS, preflight_fix_script=str(folder / "scripts"))
+    return said, json.loads((folder / "reports" / "preflight.json").read_text()), json.loads((folder / "out.json").read_text())
 
 
 def test_the_machines_are_judged(done):
@@ -110,3 +115,94 @@ def test_a_machine_is_read_without_a_plan(done):
 def test_nonsense_is_told(done, name, words):
     result = done[2][name]
     assert result["failed"] and [word for word in words if word not in result["msg"]] == []
+
+
+# What is unlike itself from machine to machine, and plays of other forms.
+NOTHING = "{{ nothing_of_this_name }}"
+ODD_HOSTS = {"all": {
+    "vars": {**LOCAL, "preflight_skip": "{{ own_skip | default([]) }}", "preflight_packages": "{{ own_packages }}", "own_packages": {}},
+    "children": {
+        "batch": {"vars": {"preflight_roles": ["etcd_witness"]},
+                  "hosts": {"s1": {}, "s2": {"preflight_own_findings": "{{ nothing_of_this_name if later | default(false) else [] }}"},
+                            "beyond": {}}},
+        "wrong": {"hosts": {"good": {}, "w1": {"ansible_connection": "llmgw.none.such"}, "w2": {"preflight_address": NOTHING},
+                            "w3": {"preflight_only": ["login"]}, "w4": {"own_skip": ["temp"]}, "w5": {"own_packages": NOTHING}}}}}}
+
+
+def keep(name, what):
+    given = {"dest": f"{{{{ out }}}}/{name}.json", "mode": "0600", "content": f"{{{{ {what} | to_json }}}}"}
+    return {"name": "Keep", "ansible.builtin.copy": given}
+
+
+def judged(name, **changed):
+    return {"name": name, "llmgw.preflight.judge": {"plan": f"{{{{ preflight_plan | combine({changed}) }}}}"}, "register": f"of_{name}",
+            "ignore_errors": True, "run_once": True}
+
+
+ODD_PLAYS = [
+    {"name": "Batches", "hosts": "batch", "gather_facts": False, "serial": 1, "vars": {
+        "preflight_limits": {**FAST, "clock_s": 1}, "preflight_only": ["login", "role_ports", "own_findings"], "preflight_fail_on": "never",
+    }, "roles": ["llmgw.preflight.preflight"], "post_tasks": [keep("of_{{ inventory_hostname }}", "preflight_report")]},
+    {"name": "Judged again", "hosts": "batch", "gather_facts": False, "vars": {"later": True}, "tasks": [
+        judged("again", records_dir=""), judged("no_room", records_dir="/proc/none"), judged("no_profile", profile={"name": "x"}),
+        {**keep("judged", "{'again': of_again, 'no_room': of_no_room, 'no_profile': of_no_profile}"), "run_once": True}]},
+    {"name": "Unlike", "hosts": "wrong", "gather_facts": False, "tasks": [
+        {"name": "Plan", "llmgw.preflight.plan": {}, "register": "found", "ignore_errors": True, "run_once": True},
+        {**keep("unlike", "found"), "run_once": True}]},
+    {"name": "Each by itself", "hosts": "good", "gather_facts": False, "strategy": "free", "tasks": [
+        {"name": "Plan", "llmgw.preflight.plan": {}, "register": "found", "ignore_errors": True},
+        keep("free", "found")]},
+]
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory):
+    """odd(name): what was kept by that name."""
+    folder = tmp_path_factory.mktemp("odd")
+    played(folder, ODD_HOSTS, ODD_PLAYS, "--limit", "all,!beyond")
+    return lambda name: json.loads((folder / f"{name}.json").read_text())
+
+
+def unread(report):
+    return {entry["machine"]: entry["why"] for entry in report["not_examined"]}
+
+
+def test_a_batch_knows_of_those_before_it_and_of_those_that_are_left_out(odd):
+    first, second = odd("of_s1"), odd("of_s2")
+    assert (unread(first), unread(second)) == ({"s2": "batch", "beyond": "limit"}, {"beyond": "limit"})
+    assert [machine["machine"] for machine in first["machines"]] == ["s1"]
+    assert [machine["machine"] for machine in second["machines"]] == ["s1", "s2"]
+    assert {finding["level"] for finding in second["findings"] if finding["check"] == "login"} == {"ok"}
+
+
+def test_own_findings_that_can_not_be_worked_out_are_no_pass(odd):
+    own, = [finding for finding in odd("judged")["again"]["findings"] if finding["check"] == "own_findings"]
+    assert (own["machine"], own["level"]) == ("s2", "fail") and "nothing_of_this_name" in own["detail"]
+
+
+def test_what_another_run_has_read_is_not_judged_in_this_one(odd):
+    again = odd("judged")["again"]
+    reasons = {finding["machine"]: finding["detail"] for finding in again["findings"] if finding["check"] == "login"}
+    assert judge.NOT_READ in reasons["s2"] and judge.NOT_READ not in reasons["s1"]
+
+
+@pytest.mark.parametrize(("name", "words"), [
+    ("no_room", ["The records could not be written to /proc/none/preflight-records-", "preflight_records_dir"]),
+    ("no_profile", ["needs is not there"]),
+])
+def test_what_the_judge_can_not_do_is_told(odd, name, words):
+    result = odd("judged")[name]
+    assert result["failed"] and [word for word in words if word not in result["msg"]] == []
+
+
+@pytest.mark.parametrize(("words", "machines"), [
+    ("ansible_connection is 'llmgw.none.such': there is no such connection plugin.", "w1"),
+    ("preflight_address can not be worked out: ", "w2"), ("preflight_only is not the same for all machines", "w3"),
+    ("preflight_skip is not the same for all machines", "w4"), ("preflight_packages is not the same for all machines", "w5")])
+def test_what_is_wrong_with_one_machine_is_told_of_that_one(odd, words, machines):
+    told = [line for line in odd("unlike")["msg"].splitlines() if line.startswith(words)]
+    assert len(told) == 1 and told[0].endswith(f" ({machines})")
+
+
+def test_a_play_in_which_the_machines_can_not_be_judged_together(odd):
+    assert "the strategy of this play is free" in odd("free")["msg"]
