@@ -7,6 +7,7 @@ everything, so that what could not be read would pass; here an expression that a
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import sys
@@ -19,10 +20,12 @@ SCOPES = ("machine", "all")
 LEVELS = {"warn": Level.WARN, "fail": Level.FAIL}
 FACTS = "facts"  # the section that preflight_gather_subset asks for
 NOT_EXAMINED = "not_examined"  # the cause in the login of a machine that was left out
+HINTS = {"=": "; equal is written ==", "and": "; and is written &&", "or": "; or is written ||"}
 EXPRESSION_MOST, VALUE_MOST = 200, 200  # characters of one within a sentence
 FIX_BROKEN = "Correct its expect in preflight_custom_checks, so that it gives true or false there too."
 FIX_UNREAD = ("See why it is not there (unmeasured in the record says so), or correct expect in preflight_custom_checks, so that it does "
               "without.")
+FIX_NOBODY = "Give the machines their roles, or leave the check out (preflight_skip) where none is to have one of these."
 FIX_NOT_EXAMINED = "Run the preflight on all machines at once (without --limit and serial) to have them judged together."
 
 Check = Mapping[str, t.Any]  # as settings.custom_checks returns it
@@ -55,6 +58,8 @@ def compiled(expression: str) -> t.Any:
     while nodes:
         node = nodes.pop()
         nodes += [child for child in node.get("children", ()) if isinstance(child, dict)]
+        if node["type"] == "field" and node["value"] in ("true", "false"):  # to JMESPath the name of a section, of which there is none
+            raise ExpressionError(f"{node['value']} stands between backticks: `{node['value']}`")
         if node["type"] == "function_expression" and functions:  # else it would be found out on the machines only
             _look_at_call(node["value"], len(node["children"]), functions)
     return found
@@ -65,8 +70,10 @@ def _words(problem: Exception) -> str:
         return "it is nested too deeply"
     if type(problem).__name__ in ("EmptyExpressionError", "IncompleteExpressionError"):
         return "it ends before it is complete"
+    token = str(getattr(problem, "token_value", ""))
+    hint = f"; a number stands between backticks: `{token}`" if getattr(problem, "token_type", "") == "NUMBER" else HINTS.get(token, "")
     said, at = getattr(problem, "message", None) or getattr(problem, "msg", None) or problem, getattr(problem, "lex_position", None)
-    return " ".join(str(said).split()) + (f" at character {at + 1}" if isinstance(at, int) else "")
+    return " ".join(str(said).split()) + (f" at character {at + 1}" if isinstance(at, int) else "") + hint
 
 
 def _look_at_call(name: str, given: int, functions: Mapping[str, t.Any]) -> None:
@@ -84,7 +91,7 @@ def parts(text: str) -> tuple[tuple[bool, str], ...]:
     """(whether it is an expression, its text) for each part of ``text``; expressions stand in braces. Raises ExpressionError."""
     found, plain, at = [], "", 0
     while at < len(text):
-        if text[at] == "{":
+        if text[at] == "{" and text[at - 1:at] != "$":  # ${NAME} is a shell's
             end = _end_of_braces(text, at)
             expression = text[at + 1:end]
             try:
@@ -168,7 +175,13 @@ def judge(check: Check, record: Record) -> Verdict:
 
 
 def compare(check: Check, records: Sequence[Record]) -> Told:
-    """What one check with the scope ``all`` says of all records together."""
+    """What one check with the scope ``all`` says of all records together; what holds of no machine at all is no pass."""
+    if not records:
+        with contextlib.suppress(Exception):
+            if compiled(check["expect"]).search([]) is False:  # since it counts them
+                return None, _judge(check, [], of_one=False)
+        expect, asked = _short(check["expect"], EXPRESSION_MOST), " or ".join(check["roles"])
+        return None, warn(f"no machine has the role {asked}, so there was none to ask: {expect}", FIX_NOBODY)
     return None, _judge(check, list(records), of_one=False)
 
 
@@ -216,8 +229,8 @@ def _unread(expect: str, problem: _Absent, of_one: bool) -> Verdict:
         why = "but that machine could not be read"
     elif isinstance(unmeasured, Mapping) and key in unmeasured:
         why = f"but that was not read: {_short(unmeasured[key], VALUE_MOST)}"
-    elif key in ("true", "false"):
-        why = f"but means `{key}`"
+    elif f'"{key}"' in expect:
+        why = f"and a text stands between single quotes: '{key}'"
     elif key == FACTS:
         why = "but none were asked for (preflight_gather_subset)"
     else:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Mapping, Sequence
 
-from .model import CHECK_ID, Finding, Level
+from .model import CHECK_ID, CHECK_ID_IS, Finding, Level
 
 ID = "own_findings"
 SECTION = "own_findings"  # of a record
@@ -18,6 +18,8 @@ VARIABLE = f"preflight_{SECTION}"
 FIX = "Correct the task that sets it: a list of mappings with check, level (ok, warn or fail), detail, and fix unless it is ok."
 LEVELS = {str(level): level for level in Level}
 KEYS = ("check", "level", "detail", "fix")
+KINDS: dict[t.Any, str] = {str: "a text", bool: "true or false", (int, float): "a number", Mapping: "a mapping", Sequence: "a list"}
+BEGINNING_MOST = 60  # characters of what is none of these findings
 TEXT_MOST = 1000  # characters of one text, as of all that comes from a machine
 
 
@@ -33,7 +35,7 @@ def findings_of(record: Mapping[str, t.Any], taken: t.Container[str]) -> list[Fi
     if given is None or isinstance(given, str) and not given.strip():  # a template may make text of nothing
         return []
     if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
-        return [wrong(" is not a list")]
+        return [wrong(f" is {_kind(given)}, not a list")]
     found = []
     for number, told in enumerate(given):
         problem = _problem(told, taken)
@@ -51,9 +53,16 @@ def one_line(text: str) -> str:
     return " ".join(str(text).split())[:TEXT_MOST]
 
 
+def _kind(given: t.Any) -> str:
+    """What it is instead, and how it begins."""
+    kind = next((name for of, name in KINDS.items() if isinstance(given, of)), "nothing")
+    begins = repr(given)
+    return f"{kind} ({begins if len(begins) <= BEGINNING_MOST else begins[:BEGINNING_MOST] + '...'})"
+
+
 def _problem(told: t.Any, taken: t.Container[str]) -> str | None:
     if not isinstance(told, Mapping):
-        return "is not a mapping"
+        return f"is {_kind(told)}, not a mapping"
     needed = [key for key in KEYS if key != "fix" or told.get("level") != str(Level.OK)]
     absent = [key for key in needed if not isinstance(told.get(key), str) or not told[key].strip()]
     if absent:
@@ -64,7 +73,7 @@ def _problem(told: t.Any, taken: t.Container[str]) -> str | None:
     if told["level"] not in LEVELS:
         return f"has the level {told['level']!r}"
     if not CHECK_ID.fullmatch(told["check"]):
-        return f"has the check {told['check']!r}, and an id consists of small letters, digits and underscores"
+        return f"has the check {told['check']!r}, and {CHECK_ID_IS}"
     if told["check"] in taken:
         return f"has the check {told['check']!r}, which another check is called"
     return None

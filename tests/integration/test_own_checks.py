@@ -171,8 +171,8 @@ def test_what_is_skipped_is_not_tried_and_what_is_not_read_does_not_pass(lab, ru
         **{(name, "online"): ("ok", "holds: !contains(to_string(internet), 'nothing')") for name in ("db1", "hung")},
         (None, "all_fast"): ("fail", f"{broken}!([?cpus < `2`]) asks for cpus of n1, but that machine could not be read"),
         ("dead", "smart"): ("warn", "seen from elsewhere"),
-        ("dead", "own_findings"): ("fail", "preflight_own_findings[1] is not a mapping"),
-        ("db1", "own_findings"): ("fail", "preflight_own_findings is not a list"),
+        ("dead", "own_findings"): ("fail", "preflight_own_findings[1] is a number (5), not a mapping"),
+        ("db1", "own_findings"): ("fail", "preflight_own_findings is a text ('just a text'), not a list"),
     }
     assert {machine: level for (machine, check), (level, detail) in told(outcome, "login").items()} == {
         "db1": "ok", "n1": "fail", "dead": "fail", "hung": "ok"}
@@ -312,7 +312,7 @@ def test_what_came_out_of_a_vault_is_in_no_report_and_no_record(run, tmp_path):
     found = [finding for finding in outcome.report["findings"] if finding["check"] != "login"]
     assert [(finding["check"], finding["detail"], finding["fix"]) for finding in found] == [
         ("told", "root, not ***", "Be ***."), ("held", "holds: login.user != '***'", ""), ("mine", "is ***", "Not ***"),
-        ("own_findings", "preflight_own_findings[1] is not a mapping", OWN_FIX),
+        ("own_findings", "preflight_own_findings[1] is a text ('***'), not a mapping", OWN_FIX),
         ("waivers", "nope on * matches nothing: there is no such check, and no task left a finding of that name (***)", FIX_UNMATCHED)]
     assert [waiver["reason"] for waiver in outcome.report["waivers"]] == ["since ***", "***"]
     assert secret not in outcome.output

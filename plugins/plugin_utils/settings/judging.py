@@ -9,7 +9,7 @@ import typing as t
 from collections.abc import Mapping, Sequence
 
 from .. import custom, own, parts
-from ..model import CHECK_ID, NOT_WAIVED
+from ..model import CHECK_ID, CHECK_ID_IS, NOT_WAIVED
 from ..waivers import ID as OF_WAIVERS
 from .values import Problems, is_list, texts
 
@@ -105,7 +105,7 @@ def custom_checks(
                 problems.add(f"{where}.{key}", whole[key], must)
         if isinstance(whole["check"], str) and whole["check"].strip():
             if not CHECK_ID.fullmatch(whole["check"]):
-                problems.add(f"{where}.check", whole["check"], "an id consists of small letters, digits and underscores, a letter first.")
+                problems.add(f"{where}.check", whole["check"], f"{CHECK_ID_IS}.")
             elif whole["check"] in taken or whole["check"] in NOT_A_CHECK or any(whole["check"] == other["check"] for other in found):
                 problems.add(f"{where}.check", whole["check"], "another check has this id.")
         whole["roles"] = [whole["roles"]] if isinstance(whole["roles"], str) else whole["roles"]

@@ -66,7 +66,7 @@ def test_what_does_not_hold(record, given, level, detail, fix):
     ("@.time_sync != 'ntp'", "asks for time_sync, but that was not read: chronyc: not found"),
     ("[time_sync] != `[]`", "asks for time_sync, but that was not read: chronyc: not found"),
     ("facts.memory != `5`", "asks for facts, but none were asked for (preflight_gather_subset)"),
-    ("local != true", "asks for true, but means `true`"),
+    ('system.id != "debian"', "asks for debian, and a text stands between single quotes: 'debian'"),
     ("memry_mb != `5`", "asks for memry_mb, but the record does not hold that"),
 ])
 def test_where_a_check_is_broken(record, expect, told):
@@ -116,6 +116,7 @@ def test_what_a_machine_says_is_data(record, hostile):
     ("{'}'}{'{'}", "}{"), ("{'it\\'s }'}", "it's }"), ("{\"cpus\"}", "4"), ("{`\"}\"`}", "}"), ("{`{\"a\": \"}`\"}`.a || 'x'}", None),
     ("{join('', ['{', '}'])}", "{}"),
     ('{ {"}": cpus}."}" }', "4"), ("it's {cpus} o'clock", "it's 4 o'clock"), ("awk '{'{'}print $1}'", "awk '{print $1}'"),
+    ("${HOME}/{cpus} ${A:-{cpus}} $${B} {'$'}{cpus} $ {cpus}", "${HOME}/4 ${A:-4} $${B} $4 $ 4"),
     ("{roles[0]}\n{machine}\n", "database db1"),  # a report has one line for each
 ])
 def test_braces(record, text, filled):
@@ -133,6 +134,12 @@ NO_JMESPATH = "what stands in braces is a JMESPath expression, and {!r} is none 
     ({"expect": "foo["}, "expect is 'foo[': it ends before it is complete."),
     ({"expect": "foo ]"}, "expect is 'foo ]': Unexpected token: ] at character 5."),
     ({"expect": "$foo"}, "expect is '$foo': Unknown token $ at character 1."),
+    ({"expect": "cpus == 4"}, "expect is 'cpus == 4': invalid token at character 9; a number stands between backticks: `4`."),
+    ({"expect": "[?a >= -1]"}, "expect is '[?a >= -1]': invalid token at character 8; a number stands between backticks: `-1`."),
+    ({"expect": "a = `4`"}, "expect is 'a = `4`': Unknown token '=' at character 3; equal is written ==."),
+    ({"expect": "a and b"}, "expect is 'a and b': Unexpected token: and at character 3; and is written &&."),
+    ({"expect": "local != true"}, "expect is 'local != true': true stands between backticks: `true`."),
+    ({"expect": "disks[?read_only == false]"}, "expect is 'disks[?read_only == false]': false stands between backticks: `false`."),
     ({"expect": "a == 'b"}, "expect is \"a == 'b\": Unclosed ' delimiter at character 6."),
     ({"expect": "disks[?path=='/'] =="}, "expect is \"disks[?path=='/'] ==\": it ends before it is complete."),
     ({"expect": "(" * 9000 + "a" + ")" * 9000}, f"expect is '{'(' * 200}...': it is nested too deeply."),
@@ -176,8 +183,8 @@ def test_what_is_no_expression_is_told_with_its_place(given, problem):
     *(([{"check": taken, "expect": "`true`", "fix": "x"}], f"preflight_custom_checks[0].check is '{taken}': another check has this id.")
       for taken in ("cpus", "waivers", "own_findings")),
     *(([{"check": bad, "expect": "`true`", "fix": "x"}],
-       f"preflight_custom_checks[0].check is {bad!r}: an id consists of small letters, digits and underscores, a letter first.")
-      for bad in ("A", "1a", "a-b", "a b", "ä", "a\n")),
+       f"preflight_custom_checks[0].check is {bad!r}: an id consists of small letters, digits and underscores, a letter first, 60 at most.")
+      for bad in ("A", "1a", "a-b", "a b", "ä", "a\n", " a", "a" * 61)),
     ([{"check": "a", "expect": "`true`", "fix": "x", "roles": ["databse"]}],
      "preflight_custom_checks[0].roles is ['databse']: it must be a list of role ids; the known ones are database, node."),
     ([{"check": "a", "expect": "`true`", "fix": "x", "roles": 5}],
@@ -205,7 +212,7 @@ def test_without_jmespath_only_such_checks_can_not_be_used(record, monkeypatch):
     assert str(error.value).splitlines() == [
         "preflight_custom_checks: the Python package jmespath is needed on the controller for them "
         f"({sys.executable} -m pip install jmespath).",
-        "preflight_custom_checks[1].check is 'B': an id consists of small letters, digits and underscores, a letter first.",
+        "preflight_custom_checks[1].check is 'B': an id consists of small letters, digits and underscores, a letter first, 60 at most.",
     ]
     assert settings.custom_checks([], ROLES, ()) == []
     assert evaluate([record()])["worst"] == "ok"
@@ -248,6 +255,17 @@ def test_of_all_together(record):
         (None, "same"): ("warn", "from 4 on db1 to 8"),
         (None, "null"): ("fail", "this check is broken here: [5].cpus gives null, which is neither true nor false"),
     }
+
+
+def test_what_holds_of_no_machine_is_no_pass(record):
+    of_nobody = {"scope": "all", "roles": ["node", "etcd_witness"]}
+    expects = {"same": "max([].cpus) == min([].cpus)", "nothing": "[0].cpus", "error": "max_by(@, &cpus).cpus > abs('x')",
+               "few": "length(@) < `3`"}
+    found = findings([record()], {"check": "enough", "expect": "length(@) >= `3`", "detail": "{length(@)}", **of_nobody},
+                     *({"check": name, "expect": expect, "level": "fail", **of_nobody} for name, expect in expects.items()))
+    assert found == {(None, "enough"): ("fail", "0"), **{
+        (None, name): ("warn", f"no machine has the role node or etcd_witness, so there was none to ask: {expect}")
+        for name, expect in expects.items()}}
 
 
 def test_of_all_together_what_is_not_known_does_not_pass(record):

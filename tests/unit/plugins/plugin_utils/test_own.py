@@ -5,6 +5,7 @@ import json
 import pytest
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import own
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import evaluate
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import CHECK_ID_IS
 
 FOUND = {"check": "smart", "level": "fail", "detail": "disk 2 fails", "fix": "Replace it."}
 
@@ -42,8 +43,11 @@ def test_nothing_left_is_nothing_told(record, nothing):
 
 
 @pytest.mark.parametrize(("given", "detail"), [
-    *((bad, " is not a list") for bad in ("smart is broken", FOUND, 5, 0, True, False, b"x", {})),
-    (["smart is broken"], "[0] is not a mapping"), ([[FOUND]], "[0] is not a mapping"), ([None], "[0] is not a mapping"),
+    *((bad, f" is {told}, not a list") for bad, told in (
+        ("smart is broken", "a text ('smart is broken')"), ("x" * 99, f"a text ('{'x' * 59}...)"), (5, "a number (5)"),
+        (0.5, "a number (0.5)"), (FOUND, f"a mapping ({str(FOUND)[:60]}...)"), (True, "true or false (True)"), ({}, "a mapping ({})"))),
+    (["smart is broken"], "[0] is a text ('smart is broken'), not a mapping"), ([None], "[0] is nothing (None), not a mapping"),
+    ([[5]], "[0] is a list ([5]), not a mapping"),
     ([{}], "[0] has no text under check, level, detail, fix"),
     ([{**FOUND, "fix": ""}], "[0] has no text under fix"), ([{**FOUND, "fix": None}], "[0] has no text under fix"),
     ([{**FOUND, "detail": 5}], "[0] has no text under detail"), ([{**FOUND, "detail": " "}], "[0] has no text under detail"),
@@ -51,8 +55,8 @@ def test_nothing_left_is_nothing_told(record, nothing):
     ([{**FOUND, "level": "OK"}], "[0] has the level 'OK'"), ([{**FOUND, "level": "error"}], "[0] has the level 'error'"),
     ([{**FOUND, "machine": "db2", 5: 6}], "[0] has '5', which is not known"),
     ([{**FOUND, "fixes": ""}], "[0] has 'fixes', which is not known"),
-    *(([{**FOUND, "check": bad}], f"[0] has the check {bad!r}, and an id consists of small letters, digits and underscores")
-      for bad in ("SMART", "a-b", "1a", "smart\n", "ä")),
+    *(([{**FOUND, "check": bad}], f"[0] has the check {bad!r}, and {CHECK_ID_IS}")
+      for bad in ("SMART", "a-b", "1a", "smart\n", "ä", " smart", "a" * 61)),
     *(([{**FOUND, "check": taken}], f"[0] has the check {taken!r}, which another check is called")
       for taken in ("login", "disk", "quorum", "waivers", "own_findings", "mine")),
 ])
@@ -69,7 +73,7 @@ def test_what_can_not_be_worked_out_is_not_lost(record):
 
 def test_the_good_ones_beside_a_bad_one_are_told(record):
     assert [found[1:4] for found in judged(record(own_findings=[FOUND, "x", {**FOUND, "level": "warn"}]))] == [
-        ("smart", "fail", "disk 2 fails"), ("own_findings", "fail", "preflight_own_findings[1] is not a mapping"),
+        ("smart", "fail", "disk 2 fails"), ("own_findings", "fail", "preflight_own_findings[1] is a text ('x'), not a mapping"),
         ("smart", "warn", "disk 2 fails")]
 
 
