@@ -62,7 +62,7 @@ class ActionModule(ActionBase):
                 return None
 
         # A file is looked for as the play's own files are, and else from where Ansible was started.
-        profile = settle(settings.profile_file, arguments["profile"] or None, "preflight_profile", (task_vars["playbook_dir"], os.getcwd()))
+        profile = settle(settings.profile_file, arguments["profile"], "preflight_profile", (task_vars["playbook_dir"], os.getcwd()))
         if profile is None:  # what the roles are, and so most of the rest, it alone says
             return self._refused(problems, task_vars)
         needs = settle(settings.needs, arguments["needs"], "preflight_needs", profile.needs) or profile.needs
@@ -84,12 +84,12 @@ class ActionModule(ActionBase):
         stats_key = settle(settings.key, arguments["stats_key"], "preflight_stats_key")
         fit = settle(settings.yes_or_no, arguments["fit"], False, "preflight_fit")
         role_ports = settle(settings.yes_or_no, arguments["role_ports"], True, "preflight_role_ports")
-        fail_on = settle(settings.choice, arguments["fail_on"] or settings.FAIL_ON[0], settings.FAIL_ON, "preflight_fail_on")
+        fail_on = settle(settings.choice, arguments["fail_on"], settings.FAIL_ON, "preflight_fail_on")
         report_dir = settle(settings.folder, arguments["report_dir"], "preflight_report_dir")
         formats = settle(settings.texts, arguments["report_formats"], tuple(FILES), "preflight_report_formats") or ()
         for format_ in formats:
             settle(settings.choice, format_, tuple(FILES), "preflight_report_formats")
-        report_mode = settle(settings.choice, arguments["report_mode"] or MODES[0], MODES, "preflight_report_mode")
+        report_mode = settle(settings.choice, arguments["report_mode"], MODES, "preflight_report_mode")
         fix_script = settle(settings.folder, arguments["fix_script"], "preflight_fix_script")
 
         machines: list[dict[str, t.Any]] = []
@@ -227,7 +227,7 @@ def boot_id() -> str:
 
 def first_of(own: dict[str, t.Any], variables: tuple[str, ...], otherwise: t.Any) -> tuple[t.Any, str]:
     """The first of these variables that is set, with its name."""
-    return next(((own[name], name) for name in variables if own[name]), (otherwise, variables[0]))
+    return next(((own[name], name) for name in variables if own[name] not in (None, "")), (otherwise, variables[0]))
 
 
 def plain(value: t.Any) -> t.Any:

@@ -37,6 +37,9 @@ CASES = {
     "models": ({"preflight_serves": [{"name": "m"}]},
                "preflight_serves is {'name': 'm'}: each model needs a name and memory_mb, may have cpu_level, gpu_memory_mb, disk_gb, "
                "all whole numbers, and has nothing else. (localhost)"),
+    "what is not": ({"preflight_profile": "", "preflight_fail_on": False, "preflight_port": 0},
+                    "preflight_fail_on is False: it must be one of fail, warn, never.\n"
+                    "preflight_port is 0: it must be a port number from 1 to 65535. (localhost)"),
     "template": ({"preflight_address": "{{ no_such_variable }}"}, "preflight_address can not be worked out: "),
     "several": ({"preflight_fail_on": "x", "preflight_limits": {"read_s": -1}},
                 "preflight_limits.read_s is -1: it must be a number, more than 0 and at most 86400 (a day, in seconds).\n"

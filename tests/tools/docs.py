@@ -51,7 +51,8 @@ What is not named of a role is not asked of its machines. A role may reach only 
 the same, its machines reach each other.
 
 A profile is data, never a template: `{{{{ }}}}` in it stays text. It is YAML of which only what JSON has too is taken, so without tags
-(`!vault`), aliases and a key that is there twice, and of 100 kB at most.
+(`!vault`), aliases, `<<` and a key that is there twice, one document, and of 100 kB at most. Without quotes `8` is a figure; `010`, `1:30`,
+`1_000`, `yes` and `2027-01-31` are texts.
 """
 
 

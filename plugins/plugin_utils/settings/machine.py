@@ -50,7 +50,7 @@ def serves(given: t.Any, name: str) -> list[dict[str, t.Any]]:
         elif (figures.get("cpu_level") or 0) > CPU_LEVELS:
             problems.add(f"{name}: cpu_level", model["cpu_level"], HIGHEST)
         else:
-            models.append({"name": str(model["name"]), **figures})
+            models.append({"name": str(model["name"]).strip(), **figures})
     problems.stop()
     return models
 

@@ -197,8 +197,8 @@ def systems(given: t.Any, name: str = "preflight_systems", of_profile: bool = Fa
         if not is_list(versions) or not all(isinstance(v, kinds) and not isinstance(v, bool) for v in versions):
             problems.add(f"{name}.{system}", versions, 'it must be a list of versions in quotes, such as ["24.04"].')
     problems.stop()
-    return {str(system): tuple(str(v) for v in versions) for system, versions in given.items()}
+    return {str(system).strip(): tuple(str(v).strip() for v in versions) for system, versions in given.items()}
 
 
 def architectures(given: t.Any, name: str = "preflight_architectures") -> tuple[str, ...]:
-    return texts(given, (), name)
+    return tuple(text.strip() for text in texts(given, (), name))

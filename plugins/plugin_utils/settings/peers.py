@@ -27,7 +27,7 @@ def peers(given: t.Any, known: t.Iterable[str], name: str = "preflight_peers") -
         if not peer["machine"].strip() or not peer["machine"].isprintable():
             problems.add(f"{where}.machine", peer["machine"], "it must be the machine's name in the inventory of the run that reads it.")
             continue
-        settled: dict[str, t.Any] = {"machine": str(peer["machine"])}
+        settled: dict[str, t.Any] = {"machine": str(peer["machine"]).strip()}
         checks: dict[str, tuple[t.Callable[..., t.Any], tuple[t.Any, ...]]] = {
             "address": (address, (peer.get("address") or peer["machine"],)), "port": (port, (peer.get("port"),)),
             "roles": (roles, (peer.get("roles") or (), (), known))}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
+import re
 import typing as t
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -66,8 +67,8 @@ def profile(given: t.Any = None, name: str = "preflight_profile") -> Profile:
 
 def profile_file(given: t.Any = None, name: str = "preflight_profile", folders: Sequence[str] = (".",)) -> Profile:
     """The profile of that name, or in the file at that path, which is looked for in each of these folders; llmgw's where none is given."""
-    given = given or DEFAULT
-    return _shipped(str(given), name) if given in shipped() else _read(_path(given, name, folders), given, name)
+    given = DEFAULT if given is None or given == "" else given
+    return _shipped(str(given), name) if isinstance(given, str) and given in shipped() else _read(_path(given, name, folders), given, name)
 
 
 @functools.cache
@@ -90,7 +91,12 @@ def _path(given: t.Any, name: str, folders: Sequence[str]) -> Path:
 
 
 class _Loader(yaml.SafeLoader):
-    """Of YAML only what JSON has too, and no key twice: the later one would stand, and nobody would see it."""
+    """Of YAML only what JSON has too, and no key twice: the later one would stand, and nobody would see it.
+
+    To YAML 1.1 010 is eight, 22:22 a number of minutes and seconds, a day a date, yes true, and << the keys of others; here they are texts.
+    """
+
+    yaml_implicit_resolvers: dict[t.Any, t.Any] = {}
 
     def compose_node(self, parent: t.Any, index: t.Any) -> t.Any:
         event = self.peek_event()  # type: ignore[no-untyped-call]  # PyYAML's stubs have no types for it
@@ -109,6 +115,12 @@ class _Loader(yaml.SafeLoader):
                 raise _not_json(f"the key {shown(key.value)} is there twice", key)
             keys.add(key.value)
         return super().construct_mapping(node, deep)
+
+
+for kind, begins, form in (  # what is no text without quotes
+        ("null", ["", "~", "n"], "|~|null"), ("bool", ["t", "f"], "true|false"), ("int", list("-0123456789"), "-?(0|[1-9][0-9]*)"),
+        ("float", list("-0123456789"), r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")):
+    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{kind}", re.compile(rf"(?:{form})\Z"), begins)
 
 
 def _not_json(problem: str, place: t.Any) -> yaml.MarkedYAMLError:
@@ -135,6 +147,8 @@ def _told(problem: Exception) -> str:
     if isinstance(problem, RecursionError):
         return "it is nested too deeply"
     mark = getattr(problem, "problem_mark", None)
+    if mark and getattr(problem, "problem", None) == "but found another document":
+        return f"line {mark.line + 1}: a second document begins there, and a profile is one"
     told = next((text for kind in ("problem", "reason", "strerror") if (text := getattr(problem, kind, None))), problem)
     return f"line {mark.line + 1}: {told}" if mark else str(told)
 

@@ -61,6 +61,9 @@ def texts(given: t.Any, default: Sequence[str], name: str) -> tuple[str, ...]:
 
 
 def choice(given: t.Any, allowed: Sequence[str], name: str) -> str:
+    """One of these texts; the first where none is given."""
+    if given is None or given == "":
+        return allowed[0]
     if not isinstance(given, str) or given not in allowed:
         problems = Problems()
         problems.add(name, given, f"it must be one of {', '.join(allowed)}.")

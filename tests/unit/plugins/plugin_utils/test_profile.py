@@ -4,6 +4,7 @@ import copy
 import datetime
 import json
 import os
+import re
 import runpy
 from pathlib import Path
 
@@ -226,7 +227,7 @@ def at(path):
     ("- needs\n", f"holds no mapping: it must be a mapping of {KEYS}."),
     ("$ANSIBLE_VAULT;1.1;AES256\n6162\n", f"holds no mapping: it must be a mapping of {KEYS}."),
     ("needs:\n  web: {cpus: 1\nsystems: {}\n", "can not be read: line 3: expected ',' or '}', but got ':'."),
-    ("needs: {}\n---\nneeds: {}\n", "can not be read: line 2: but found another document."),
+    ("needs: {}\n---\nneeds: {}\n", "can not be read: line 2: a second document begins there, and a profile is one."),
     (b"needs: \xff\n", "can not be read: invalid start byte."),
     (b"needs: \x07\n", "can not be read: special characters are not allowed."),
     ("needs: {}\nsystems: {}\n'needs': {}\n", "can not be read: line 3: the key 'needs' is there twice."),
@@ -244,6 +245,39 @@ def test_a_file_that_is_no_profile(file, tmp_path, monkeypatch, text, message):
     place = file(text)
     assert refusal(place) == f"preflight_profile {place} {message}"
     assert os.listdir() == ["own.yml"]  # nothing in it was done
+
+
+@pytest.mark.parametrize(("line", "message"), [
+    ("    cpus: 010", "needs.web.cpus is '010': it must be a whole number, 0 or more."),  # eight to YAML 1.1, and so on
+    ("    cpus: 1:30", "needs.web.cpus is '1:30': it must be a whole number, 0 or more."),
+    ("    cpus: 0x10", "needs.web.cpus is '0x10': it must be a whole number, 0 or more."),
+    ("    cpus: 1_0", "needs.web.cpus is '1_0': it must be a whole number, 0 or more."),
+    ("    cpus: yes", "needs.web.cpus is 'yes': it must be a whole number, 0 or more."),
+    ("    cpus: true", "needs.web.cpus is True: it must be a whole number, 0 or more."),
+    ("    cpus: ", "needs.web.cpus is None: it must be a whole number, 0 or more."),
+    ("    cpus: 2027-01-31", "needs.web.cpus is '2027-01-31': it must be a whole number, 0 or more."),
+    ("    ports: [22:22]", "needs.web.ports is ['22:22']: it must be a list of port numbers from 1 to 65535."),
+    ("    <<: {cpus: 1}", "needs.web key is '<<': the known ones are cpus, "),
+    ("  <<: {db: {cpus: 1}}", "needs key is '<<': a role id consists of letters, digits and underscores."),
+    ("2027-13-45: x", "key is '2027-13-45': the known ones are description, "),
+])
+def test_what_yaml_makes_more_of_than_json_is_told_as_it_is_written(file, line, message):
+    place = file(f"needs:\n  web:\n    memory_mb: 5\n{line}\n")
+    assert refusal(place).splitlines()[0].startswith(f"preflight_profile {place}: {message}")
+
+
+def test_without_quotes_only_a_figure_is_none_of_the_texts(file):
+    place = file("needs:\n  on: {cpus: 2.0, memory_mb: 1e3, disk_gb: 0}\nsystems: {debian: ['12']}\ndescription: 22:22\n"
+                 "architectures: [2027-01-31, ~x, 0x1, 1.]\n")
+    found = settings.profile_file(place)
+    assert (found.needs["on"].cpus, found.needs["on"].memory_mb) == (2, 1000)
+    assert found.architectures == ("2027-01-31", "~x", "0x1", "1.")
+
+
+@pytest.mark.parametrize("given", [False, 0, [], {}])
+def test_what_is_no_name_is_not_the_default(given):
+    with pytest.raises(settings.SettingsError, match=rf"^preflight_profile is {re.escape(str(given))}: it must be one of "):
+        settings.profile_file(given)
 
 
 def test_nothing_of_a_file_that_is_none_is_shown(file):

@@ -354,6 +354,26 @@ def test_plain_values_that_are_none_or_good():
     assert settings.choice("a", ("a", "b"), "x") == "a"
 
 
+def test_blanks_around_a_name_are_none_of_it():
+    assert settings.peers([{"machine": " db1 "}], [])[0]["machine"] == settings.peers([{"machine": " db1 "}], [])[0]["address"] == "db1"
+    assert settings.serves([{"name": " m\n", "memory_mb": 1}], "x")[0]["name"] == "m"
+    assert settings.systems({" debian ": [" 12"]}) == {"debian": ("12",)}
+    assert settings.architectures([" x86_64"]) == ("x86_64",)
+    assert settings.waivers([{"check": "disk", "machine": " db* ", "reason": " x "}])[0] == {
+        "check": "disk", "machine": ["db*"], "reason": "x", "until": None}
+
+
+@pytest.mark.parametrize("nothing", [None, ""])
+def test_of_a_choice_the_first_is_the_default(nothing):
+    assert settings.choice(nothing, settings.FAIL_ON, "fail_on") == "fail"
+
+
+@pytest.mark.parametrize("given", [False, 0, [], " "])
+def test_what_is_not_a_choice_is_not_the_default(given):
+    with pytest.raises(settings.SettingsError):
+        settings.choice(given, settings.FAIL_ON, "fail_on")
+
+
 def test_a_check_with_a_secret_is_not_saved():
     checks = [{"expect": "user == 'hidden'", "detail": "", "fix": "x"}, {"expect": "x", "detail": "", "fix": "hidden"}]
     assert settings.nothing_hidden(checks, {"other"}) is settings.nothing_hidden(checks, set()) is None
