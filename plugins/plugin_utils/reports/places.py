@@ -28,7 +28,7 @@ def is_short(report: Report) -> bool:
     own = {machine["machine"]: machine["roles"] for machine in report["machines"]}
     failing = {(finding["machine"], finding["check"]) for finding in report["findings"]
                if finding["level"] == "fail" and not finding.get("waived")}
-    return any(not _is_unread(lack) and (machine["machine"], lack["check"]) in failing
+    return any(not is_unread([lack]) and (machine["machine"], lack["check"]) in failing
                for machine in _found(report)["machines"] for role in own[machine["machine"]] for lack in machine["roles"][role]["short"])
 
 
@@ -76,8 +76,9 @@ def _found(report: Report) -> t.Any:
     return report.get("fit") or {"machines": [], "moves": []}
 
 
-def _is_unread(lack: Mapping[str, t.Any]) -> bool:
-    return str(lack["detail"]).startswith(UNREAD)
+def is_unread(lacks: Sequence[Mapping[str, t.Any]]) -> bool:
+    """Whether all that it is short of could only not be read."""
+    return bool(lacks) and all(str(lack["detail"]).startswith(UNREAD) for lack in lacks)
 
 
 def _rows(machines: Iterable[t.Any], roles: Sequence[str], own: Mapping[str, t.Container[str]], figures: bool) -> list[Row]:
@@ -91,8 +92,7 @@ def _rows(machines: Iterable[t.Any], roles: Sequence[str], own: Mapping[str, t.C
 
 
 def _cell(role: Mapping[str, t.Any], own: bool) -> str:
-    unread = role["short"] and all(map(_is_unread, role["short"]))
-    return ("unread" if unread else str(role["fits"])) + ("*" if own and role["short"] else "")
+    return ("unread" if is_unread(role["short"]) else str(role["fits"])) + ("*" if own and role["short"] else "")
 
 
 def _short(machines: Iterable[t.Any], roles: Iterable[str]) -> set[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 import typing as t
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -25,15 +26,16 @@ HERE = Path(__file__).parent
 # Characters of all texts together, as the page has them and as its data have them.
 DETAILS_BOUND = 800_000
 FIXES_BOUND = 1_200_000
+WHOLE_MOST = 200  # of what one machine does not reach, before the names of these are folded
 TOO_LONG = "There is no room for it here beside so many others; the report as JSON holds it."
 TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(HERE), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-TEMPLATES.filters.update(count=count)
+TEMPLATES.filters.update(count=count, breakable=lambda names: Markup(re.sub(",(?! )", ",<wbr>", str(escape(names)))))
 
 
 def write(report: Mapping[str, t.Any]) -> str:
     style, script = (one_line((HERE / name).read_text(encoding="utf-8")) for name in ("page.css", "page.js"))
-    report = {**report, "findings": within_bounds(list(with_names_folded(report, longer=MOST)))}
+    report = {**report, "findings": within_bounds(list(with_names_folded(report, longer=WHOLE_MOST)))}
     whole, jobs = grid.grid(report), todo.jobs(report)
     data = inert({**whole.data, "copies": [whole.numbers(part.machines) for job in jobs for part in job.parts]})
     return TEMPLATES.get_template("page.html.j2").render(
