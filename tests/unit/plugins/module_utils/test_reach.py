@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import errno
 import resource
 import socket
 import threading
+import time
 
 import pytest
 from ansible_collections.llmgw.preflight.plugins.module_utils import reach
@@ -107,3 +109,56 @@ def test_a_name_that_is_looked_up_for_ever_does_not_hide_the_others(server, monk
     found = reach.reach([peer(22, "stuck", "stuck"), peer(server)], 1)
     stuck.set()
     assert (found["open"], found["not_open"]) == (1, [{**peer(22, "stuck", "stuck"), "outcome": "no_name"}])
+
+
+@pytest.fixture
+def service():
+    """service(answer): a port on which each caller who says something is answered piece by piece; without an answer it is hung up on."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        def start(*pieces):
+            def serve():
+                call = listening.accept()[0]
+                call.recv(100)
+                if not pieces:
+                    call.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reach.AT_ONCE)
+                for piece in pieces:
+                    call.sendall(piece)
+                    time.sleep(0.05)
+                call.close()
+
+            thread = threading.Thread(target=serve, daemon=True)
+            thread.start()
+            return listening.getsockname()[1]
+
+        yield start
+
+
+@pytest.mark.parametrize(("pieces", "outcome"), [
+    ([b"it", b" is ", b"me\n"], "open"), ([b"another\n"], "other_run"), ([b"HTTP/1.1 400"], "wrong_answer"), ([b"x" * 600], "wrong_answer"),
+    ([], "wrong_answer"),
+])
+def test_what_is_answered(service, pieces, outcome):
+    found = reach.attempt([peer(service(*pieces))], 20, {0: (b"who?\n", b"it is me\n", b"another")})[0]
+    assert found == {0: outcome}
+
+
+def test_a_family_that_the_kernel_does_not_know_is_no_way(monkeypatch, server):
+    given = socket.socket
+
+    def refuse(family=socket.AF_INET, *more, **named):
+        if family == socket.AF_INET6:
+            raise OSError(errno.EAFNOSUPPORT, "Address family not supported by protocol")
+        return given(family, *more, **named)
+
+    monkeypatch.setattr(reach.socket, "socket", refuse)
+    assert reach.attempt([peer(22, "2001:db8::1"), peer(server)], 20)[0] == {0: "no_route", 1: "open"}
+
+
+@pytest.mark.parametrize(("error", "outcome"), [(errno.ENETUNREACH, "no_route"), (errno.EPERM, "no_route"), (errno.EINVAL, "timeout")])
+def test_a_call_that_fails_at_once(monkeypatch, error, outcome):
+    class Socket(socket.socket):
+        def connect_ex(self, place):
+            return error
+
+    monkeypatch.setattr(reach.socket, "socket", Socket)
+    assert reach.attempt([peer(22)], 20)[0] == {0: outcome}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import socket
@@ -157,3 +158,54 @@ def test_what_is_shut_is_not_waited_for_again_when_the_way_is_measured(free_port
     found = calls.call([edge(free_ports[0], measured=True)], 5, TOKEN, 1)
     assert found["not_open"] == [{"machine": "m7", "address": "127.0.0.1", "port": free_ports[0], "outcome": "refused"}]
     assert (found["tried"], found["open"], found["slowest"]) == (1, 0, None)
+
+
+def test_words_may_come_in_pieces(free_ports, opened):
+    port = free_ports[0]
+    found = opened({port: 1})
+    with socket.create_connection(("127.0.0.1", port)) as call:
+        for piece in (b"5a", b"5a ", b"3\n"):
+            call.sendall(piece)
+            time.sleep(0.1)
+        assert call.recv(100) == f"llmgw-preflight 5a5a 7 {port}\n".encode()
+    assert ended(found["pid"])
+
+
+@pytest.mark.parametrize(("name", "value"), [("CALL_S", 0.1), ("CALLS_MOST", 1)])
+def test_who_says_nothing_does_not_keep_others_from_being_heard(free_ports, opened, monkeypatch, name, value):
+    monkeypatch.setattr(stand_in, name, value)
+    found = opened({free_ports[0]: 1})
+    with socket.create_connection(("127.0.0.1", free_ports[0])) as silent:
+        if name == "CALLS_MOST":
+            assert calls.call([edge(free_ports[0])], 5, "another", 1)["open"] == 0
+        silent.settimeout(60)
+        assert silent.recv(100) == b""  # it is not waited for
+    assert calls.call([edge(free_ports[0])], 5, TOKEN, 1)["open"] == 1
+    assert ended(found["pid"])
+
+
+def test_one_that_is_in_the_way_and_does_not_end_holds_the_port(free_ports, opened, monkeypatch):
+    monkeypatch.setattr(stand_in, "ASK_S", 0.1)
+    monkeypatch.setattr(stand_in.time, "sleep", lambda seconds: None)
+    with socket.create_server(("127.0.0.1", free_ports[0])):
+        assert opened({free_ports[0]: 1}, ours=[free_ports[0]]) == {"pid": None, "open": [], "held": [free_ports[0]], "not_opened": []}
+    assert opened({free_ports[0]: 1}, ours=[free_ports[0]])["open"] == [free_ports[0]]  # it has just ended
+
+
+@pytest.mark.parametrize(("error", "found"), [
+    (errno.EAFNOSUPPORT, {"open": True, "not_opened": None}), (errno.EMFILE, {"open": False, "not_opened": "Too many open files"})])
+def test_a_kernel_without_ipv6_and_one_that_gives_nothing(free_ports, opened, monkeypatch, error, found):
+    given = socket.socket
+
+    def refuse(family=socket.AF_INET, *more, **named):
+        if family == socket.AF_INET6:
+            raise OSError(error, os.strerror(error))
+        return given(family, *more, **named)
+
+    monkeypatch.setattr(stand_in.socket, "socket", refuse)
+    told = opened({free_ports[0]: 1})
+    assert told["open"] == ([free_ports[0]] if found["open"] else [])
+    assert told["not_opened"] == ([{"port": free_ports[0], "reason": found["not_opened"]}] if found["not_opened"] else [])
+    monkeypatch.undo()
+    monkeypatch.setattr(reach, "is_ones_own", lambda place: False)
+    assert calls.call([edge(free_ports[0])], 5, TOKEN, 1)["open"] == found["open"]
