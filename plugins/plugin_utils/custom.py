@@ -19,6 +19,8 @@ from .model import Level, Told, Verdict, fail, ok, warn
 SCOPES = ("machine", "all")
 LEVELS = {"warn": Level.WARN, "fail": Level.FAIL}
 FACTS = "facts"  # the section that preflight_gather_subset asks for
+FREE = ("unmeasured", "edges", "stand_ins")  # sections that may hold anything, or nothing; all others always hold the same
+SOMETIMES = {"login": ("user", "uid", "reason", "cause"), "sudo": ("waited_s", "reason")}  # but for these
 NOT_EXAMINED = "not_examined"  # the cause in the login of a machine that was left out
 HINTS = {"=": "; equal is written ==", "and": "; and is written &&", "or": "; or is written ||"}
 EXPRESSION_MOST, VALUE_MOST = 200, 200  # characters of one within a sentence
@@ -140,14 +142,14 @@ class Record(dict[str, t.Any]):
 
 
 class Section(dict[str, t.Any]):
-    """Facts as expressions see them: one that is not there is asked for by mistake, or was not gathered."""
+    """A section as expressions see it: what is not there is asked for by mistake, or is a fact that was not gathered."""
 
     def __init__(self, given: Mapping[str, t.Any], record: Record, name: str) -> None:
         super().__init__(given)
         self.record, self.name = record, name
 
     def get(self, key: str, default: t.Any = None) -> t.Any:
-        if key not in self and key != "null":
+        if key not in self and key not in ("null", *SOMETIMES.get(self.name, ())):
             raise _Absent(self.record, f"{self.name}.{key}")
         return super().get(key)
 
@@ -158,8 +160,7 @@ Record.__name__ = Section.__name__ = "dict"  # by which jmespath knows what is a
 def seen(record: Mapping[str, t.Any]) -> Record:
     """In Python's own types, which are the only ones that jmespath knows."""
     made = Record(json.loads(json.dumps(record, default=str)))
-    if isinstance(made.get(FACTS) if FACTS in made else None, dict):
-        made[FACTS] = Section(made[FACTS], made, FACTS)
+    made.update({name: Section(section, made, name) for name, section in made.items() if isinstance(section, dict) and name not in FREE})
     return made
 
 

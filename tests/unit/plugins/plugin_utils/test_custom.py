@@ -23,8 +23,9 @@ def verdict(record, expect, **given):
 @pytest.mark.parametrize("expect", [
     "cpus >= `2`", "disks[?path == '/'].free_bytes | [0] > `1000`", "system.id == 'debian' && contains(['12', '13'], system.version)",
     "length(listening[?port == `22`]) == `1`", "local || sudo.how == 'nopasswd'", "!local", "unmeasured == `{}`",
-    "clock.nothing == null",
-    "not_null(clock.nothing, `5`) == `5`", "contains(keys(@), 'cpus')", "type(@) == 'object'", "merge(@, `{\"x\": 1}`).x == `1`",
+    "login.reason == null && login.cause != 'dead' && sudo.reason == null", "reach.seconds.nothing == null",
+    "unmeasured.nothing == null && sudo.null == null", "contains(keys(sudo), 'hwo') || sudo.how == 'nopasswd'",
+    "not_null(reach.seconds.nothing, `5`) == `5`", "contains(keys(@), 'cpus')", "type(@) == 'object'", "merge(@, `{\"x\": 1}`).x == `1`",
     "facts.memory.swap_mb == `0`", "\n  cpus\n  >= `2`\n", "starts_with(to_string(@), '{')", "values({a: cpus})[0] == `4`",
 ])
 def test_what_holds(record, expect):
@@ -38,8 +39,8 @@ def test_what_holds(record, expect):
     ({"level": None, "detail": None, "scope": None, "roles": None}, "fail", "does not hold: cpus > `9`", "Mend db1."),
     ({"detail": " \n"}, "fail", "does not hold: cpus > `9`", "Mend db1."),
     ({"detail": "{cpus} CPUs of {`9`}"}, "fail", "4 CPUs of 9", "Mend db1."),
-    ({"detail": "{system.name}, {local}, {roles}, {confinement}, {nothing.at_all}"},
-     "fail", 'Debian GNU/Linux 12 (bookworm), false, ["database"], {"cpus": null, "memory_mb": null}, unknown', "Mend db1."),
+    ({"detail": "{system.name}, {local}, {roles}, {confinement}, {nothing.at_all}, {sudo.hwo}"},
+     "fail", 'Debian GNU/Linux 12 (bookworm), false, ["database"], {"cpus": null, "memory_mb": null}, unknown, unknown', "Mend db1."),
     ({"detail": "{length(cpus)}", "fix": "{cpus > 'a'}{&cpus}"}, "fail", "(length(cpus) raises JMESPathTypeError)",
      '(cpus > \'a\' raises TypeError)"an expression"'),
 ])
@@ -48,8 +49,8 @@ def test_what_does_not_hold(record, given, level, detail, fix):
 
 
 @pytest.mark.parametrize(("expect", "told"), [
-    ("clock.nothing", "gives null, which is neither true nor false"),
-    ("clock.nothing > `1`", "gives null, which is neither true nor false"),
+    ("login.reason", "gives null, which is neither true nor false"),
+    ("login.reason > `1`", "gives null, which is neither true nor false"),
     ("cpus", "gives 4, which is neither true nor false"),
     ("'true'", 'gives "true", which is neither true nor false'),
     ("`1`", "gives 1, which is neither true nor false"),
@@ -67,6 +68,9 @@ def test_what_does_not_hold(record, given, level, detail, fix):
     ("[time_sync] != `[]`", "asks for time_sync, but that was not read: chronyc: not found"),
     ("facts.memory != `5`", "asks for facts, but none were asked for (preflight_gather_subset)"),
     ('system.id != "debian"', "asks for debian, and a text stands between single quotes: 'debian'"),
+    ("sudo.hwo != 'none'", "asks for sudo.hwo, but the record does not hold that"),
+    ("@.sudo.hwo != 'none' || local", "asks for sudo.hwo, but the record does not hold that"),
+    ("sudo.{a: hwo}.a != 'none'", "asks for sudo.hwo, but the record does not hold that"),
     ("memry_mb != `5`", "asks for memry_mb, but the record does not hold that"),
 ])
 def test_where_a_check_is_broken(record, expect, told):
