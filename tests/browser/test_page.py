@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 import yaml
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import settings
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports.html import WHOLE_MOST
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports.text import with_names_folded
 from browser import conftest
 from playwright.sync_api import expect
 
@@ -26,6 +28,9 @@ OVERFLOW = """() => {
     return [document.documentElement.scrollWidth - innerWidth,
             out.filter((one) => !one.closest(".scroll")).map((one) => one.outerHTML.slice(0, 80))];
 }"""
+# Columns of tables that are so narrow that their words are broken into letters.
+SQUEEZED = """() => [...document.querySelectorAll("table:not(.grid) :is(th, td)")].filter((one) =>
+    one.innerText.trim().length > 6 && one.checkVisibility() && one.getBoundingClientRect().width < 50).map((one) => one.innerText)"""
 SEEN = """(texts) => {
     const seen = new Set();
     for (const one of document.querySelectorAll(".what, .do, .why")) {
@@ -47,7 +52,7 @@ def state(finding):
 
 def problems(report):
     """All texts that must be read: what is wrong, and what to do about it or why nothing is done."""
-    found = [finding for finding in report["findings"] if finding["level"] != "ok"]
+    found = [finding for finding in with_names_folded(report, longer=WHOLE_MOST) if finding["level"] != "ok"]
     return sorted({finding["detail"] for finding in found}
                   | {finding["waived"]["reason"] if finding.get("waived") else finding["fix"] for finding in found})
 
@@ -70,6 +75,13 @@ def test_nothing_sticks_out_of_the_page(opened, name):
     for width in (360, 1280):
         page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate(OVERFLOW) == [0, []], width
+
+
+@pytest.mark.parametrize("name", ["faulty", "many"])
+def test_no_column_is_squeezed_on_a_phone(opened, name):
+    page = opened(name, 360)
+    open_all(page)
+    assert page.evaluate(SQUEEZED) == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
