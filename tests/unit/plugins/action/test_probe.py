@@ -150,16 +150,19 @@ def test_a_login_that_is_dropped_is_tried_again(action):
     assert done(made)["record"]["login"]["ok"] and len(made.started) == 2 and len(made.slept) == 1
 
 
-def test_python_is_searched_for_once_more_where_what_was_found_is_none(action):
+@pytest.mark.parametrize(("found", "reads", "ok", "starts"), [(True, 1, True, 2), (True, 2, False, 2), (False, 1, False, 1)])
+def test_python_is_searched_for_once_more_where_what_was_found_is_none(action, found, reads, ok, starts):
     key = "discovered_interpreter_python"
-    none = {"module_stdout": "", "module_stderr": "/no/python: not found", "failed": True}
-    for printed, ok, starts in (([none, read()], True, 2), ([none, none, read()], False, 2)):
-        made = action(printed=printed, variables={"ansible_facts": {key: "/no/python", "x": 1}}, skip=["clock"])
-        made._discovered_interpreter_key, made._discovered_interpreter = key, "/no/python"
-        assert done(made)["record"]["login"]["ok"] is ok
-        assert (len(made.started), made._vars["ansible_facts"]) == (starts, {"x": 1})
-    made = action(printed=[none, read()], skip=["clock"])  # one that was not searched for
-    assert not done(made)["record"]["login"]["ok"]
+
+    def none():
+        if found:  # as Ansible does it when it has searched for one
+            made._discovered_interpreter_key, made._discovered_interpreter = key, "/no/python"
+            made._vars["ansible_facts"][key] = "/no/python"
+        return {"module_stdout": "", "module_stderr": "/no/python: not found", "failed": True}
+
+    made = action(printed=[*[none] * reads, read()], variables={"ansible_facts": {"x": 1}}, skip=["clock"])
+    assert done(made)["record"]["login"]["ok"] is ok
+    assert (len(made.started), made._vars["ansible_facts"]) == (starts, {"x": 1} if ok or not found else {"x": 1, key: "/no/python"})
 
 
 @pytest.mark.parametrize(("transport", "ahead", "later", "answer", "clock", "asked"), [

@@ -76,6 +76,14 @@ def test_what_is_no_answer_ends_it(narrowed):
     assert len(world.asked) == 2
 
 
+def test_whole_seconds_are_taken_for_what_they_are(narrowed):
+    world = World((0.01, 0.01), ahead=0.1)
+    told = world.ask
+    world.ask = lambda seconds: told(seconds).partition(".")[0] + ".N\n"  # a date that knows no %N
+    offset = narrowed(world, 1)
+    assert offset.low <= 0.1 <= offset.high
+
+
 def test_a_step_of_the_controllers_own_clock_is_not_taken_for_the_machines(monkeypatch):
     world = World()
     monkeypatch.setattr(asking_time, "time", world)
