@@ -178,9 +178,9 @@ LIMITS = {"clock_warn_s": 1, "clock_fail_s": 10, "latency_warn_s": 0.1, "latency
           "internet_s": 10, "stale_s": 3600, "reach_s": 10}
 
 
-def asking(findings, roles, needs=NEEDS, limits=LIMITS, closed="", **parts):
+def asking(findings, roles, needs=None, limits=None, closed="", **parts):
     """A report of machines with such roles: "db1 database, n1 node database"; ``closed`` are ways: "n1 db1 5432 edges"."""
-    made = report(findings, needs=needs, limits=limits, **parts)
+    made = report(findings, needs=needs or NEEDS, limits=limits or LIMITS, **parts)
     its = {name: roles for name, *roles in (one.split() for one in roles.split(", "))}
     made["machines"] = [{**machine, "roles": its.get(machine["machine"], [])} for machine in made["machines"]]
     made["not_reached"] = [{"machine": caller, "peer": callee, "port": int(port), "outcome": "timeout", "of": of}
