@@ -171,12 +171,13 @@ def test_words_may_come_in_pieces(free_ports, opened):
     assert ended(found["pid"])
 
 
-@pytest.mark.parametrize(("name", "value"), [("CALL_S", 0.1), ("CALLS_MOST", 1)])
-def test_who_says_nothing_does_not_keep_others_from_being_heard(free_ports, opened, monkeypatch, name, value):
-    monkeypatch.setattr(stand_in, name, value)
+@pytest.mark.parametrize(("most", "seconds"), [(500, 0.1), (1, 3600)])
+def test_who_says_nothing_does_not_keep_others_from_being_heard(free_ports, opened, monkeypatch, most, seconds):
+    monkeypatch.setattr(stand_in, "CALLS_MOST", most)
+    monkeypatch.setattr(stand_in, "CALL_S", seconds)
     found = opened({free_ports[0]: 1})
     with socket.create_connection(("127.0.0.1", free_ports[0])) as silent:
-        if name == "CALLS_MOST":
+        if most == 1:
             assert calls.call([edge(free_ports[0])], 5, "another", 1)["open"] == 0
         silent.settimeout(60)
         assert silent.recv(100) == b""  # it is not waited for
