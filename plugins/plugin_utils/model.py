@@ -13,6 +13,8 @@ import re
 import typing as t
 from collections.abc import Mapping, Sequence
 
+from .plain import plain
+
 GIB = 2**30
 CHECK_ID = re.compile(r"[a-z][a-z0-9_]{0,59}")  # what a check may be called
 CHECK_ID_IS = "an id consists of small letters, digits and underscores, a letter first, 60 at most"
@@ -55,12 +57,16 @@ class Finding(t.NamedTuple):
     waived: Mapping[str, t.Any] | None = None  # reason and until, where somebody has decided to live with it
 
     def as_dict(self) -> dict[str, t.Any]:
+        """In JSON's own types."""
+        machine, check, level, detail, fix, commands, waived = self
         told: dict[str, t.Any] = {
-            "machine": self.machine, "check": self.check, "level": WORDS[self.level], "detail": self.detail, "fix": self.fix}
-        if self.commands:
-            told["commands"] = list(self.commands)
-        if self.waived:
-            told["waived"] = self.waived
+            "machine": machine if type(machine) is str else plain(machine), "check": check if type(check) is str else plain(check),
+            "level": WORDS[level], "detail": detail if type(detail) is str else plain(detail),
+            "fix": fix if type(fix) is str else plain(fix)}
+        if commands:
+            told["commands"] = plain(commands)
+        if waived:
+            told["waived"] = plain(waived)
         return told
 
 
