@@ -4,7 +4,8 @@ cores.py all [ARGUMENTS]: tests/unit and tests/integration on each series below.
 cores.py ends [ARGUMENTS]: tests/unit and what is marked `core` in tests/integration, on the oldest and the newest that can run here;
 what is marked `newest`, in both, on that one only.
 cores.py sanity: `ansible-test sanity` on each series.
-tests/lab, which has nothing to do with Ansible, is run once, with the newest; tests/browser once, where this is run.
+tests/lab, which has nothing to do with Ansible, is run once, with the newest; tests/browser once, where this is run. The unit tests of the
+series are run side by side, two at a time, since each takes one processor only; all else takes what there is.
 """
 
 import contextlib
@@ -14,7 +15,9 @@ import platform
 import subprocess
 import sys
 import time
+import typing as t
 import xml.etree.ElementTree as ET
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,38 +58,64 @@ def make_venv(series, python):
     return mine
 
 
-def run_pytest(python, file, arguments):
-    """Its exit status, and how many passed, failed and were skipped."""
+class Result(t.NamedTuple):
+    """Of one run of pytest."""
+
+    status: int
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    seconds: float = 0
+
+
+def run_pytest(python, name, arguments, capture=False):
+    """With ``capture`` what it says is shown when it is over, so that it does not mingle with another's."""
+    file, begin = FOLDER / f"{name}.xml", time.monotonic()
     file.unlink(missing_ok=True)
-    command = [python, "-m", "pytest", "-q", "-o", f"cache_dir={FOLDER}/pytest", f"--junitxml={file}", *arguments]
-    status = subprocess.run(command, cwd=ROOT, check=False).returncode
+    command = [python, "-m", "pytest", "-q", "-o", f"cache_dir={FOLDER}/pytest-{name}", f"--junitxml={file}", *arguments]
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT} if capture else {}
+    done = subprocess.run(command, cwd=ROOT, check=False, **streams)
+    if capture:
+        sys.stdout.buffer.write(f"-- {name}\n".encode() + done.stdout)
+        sys.stdout.buffer.flush()
+    seconds = time.monotonic() - begin
     if not file.exists():
-        return status, 0, 0, 0
+        return Result(done.returncode, seconds=seconds)
     suite = ET.parse(file).find("testsuite")
-    tests, failures, errors, skipped = (int(suite.get(name)) for name in ("tests", "failures", "errors", "skipped"))
-    return status, tests - failures - errors - skipped, failures + errors, skipped
+    tests, failures, errors, skipped = (int(suite.get(word)) for word in ("tests", "failures", "errors", "skipped"))
+    return Result(done.returncode, tests - failures - errors - skipped, failures + errors, skipped, seconds)
 
 
-def run_tests(series, python, only_marked, newest, arguments):
-    """The series' line of the table, and whether all is well."""
-    try:
-        mine = make_venv(series, python)
-        ask = [mine, "-c", "from ansible.release import __version__; print(__version__)"]
+def run_tests(chosen, pythons, only_marked, newest, arguments):
+    """Each series' line of the table, and whether all is well."""
+    mine, failed = {}, {}
+    for series in chosen:
+        try:
+            mine[series] = make_venv(series, pythons[series])
+        except subprocess.CalledProcessError:
+            failed[series] = (series, pythons[series][1], "could not be installed")
+    of_unit = {series: ["-m", "not newest"] if only_marked and series != newest else [] for series in mine}
+    marked = {series: ["-m", "core or newest" if series == newest else "core"] if only_marked else [] for series in mine}
+    print(f"== pytest of tests/unit on ansible-core {' and '.join(mine)}", flush=True)
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        units = dict(zip(mine, pool.map(
+            lambda series: run_pytest(mine[series], f"{series}-unit", ["tests/unit", *of_unit[series], *arguments], capture=True), mine),
+            strict=True))
+    lines, all_well = [], not failed
+    for series in chosen:
+        if series in failed:
+            lines.append(failed[series])
+            continue
+        ask = [mine[series], "-c", "from ansible.release import __version__; print(__version__)"]
         core = subprocess.run(ask, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
-    except subprocess.CalledProcessError:
-        return (series, python[1], "could not be installed"), False
-    print(f"== pytest on ansible-core {core} with Python {python[1]}", flush=True)
-    begin = time.monotonic()
-    of_unit, marked = (["-m", "not newest"] if only_marked and not newest else []), []
-    if only_marked:
-        marked = ["-m", "core or newest" if newest else "core"]
-    asked = [["tests/unit", *of_unit], *([["tests/lab"]] if newest else []), ["tests/integration", *marked]]
-    runs = [run_pytest(mine, FOLDER / f"{series}.xml", [*each, *arguments]) for each in asked]
-    statuses, *counted = zip(*runs, strict=True)
-    passed, failed, skipped = map(sum, counted)
-    # 5: the arguments choose none in a folder; they may also choose none that is marked.
-    well = set(statuses) <= {0, 5} and bool(passed or only_marked and arguments)
-    return (core, python[1], passed, failed, skipped, round(time.monotonic() - begin)), well
+        print(f"== pytest on ansible-core {core} with Python {pythons[series][1]}", flush=True)
+        asked = [*([["tests/lab"]] if series == newest else []), ["tests/integration", *marked[series]]]
+        runs = [units[series], *(run_pytest(mine[series], series, [*each, *arguments]) for each in asked)]
+        passed, bad, skipped, seconds = (sum(getattr(run, what) for run in runs) for what in ("passed", "failed", "skipped", "seconds"))
+        # 5: the arguments choose none in a folder; they may also choose none that is marked.
+        all_well &= {run.status for run in runs} <= {0, 5} and bool(passed or only_marked and arguments)
+        lines.append((core, pythons[series][1], passed, bad, skipped, round(seconds)))
+    return lines, all_well
 
 
 def run_sanity(series, python):
@@ -103,33 +132,31 @@ def run_sanity(series, python):
 def run_once(folder, arguments):
     """The folder's line of the table, and whether all is well."""
     print(f"== pytest of {folder}", flush=True)
-    begin = time.monotonic()
     FOLDER.mkdir(parents=True, exist_ok=True)
-    status, passed, failed, skipped = run_pytest(sys.executable, FOLDER / "once.xml", [folder, *arguments])
-    return ("any", platform.python_version(), passed, failed, skipped, round(time.monotonic() - begin)), status in (0, 5)
+    run = run_pytest(sys.executable, "once", [folder, *arguments])
+    return ("any", platform.python_version(), run.passed, run.failed, run.skipped, round(run.seconds)), run.status in (0, 5)
 
 
 def main(which, *arguments):
     pythons = {series: find_python(versions) for series, versions in CORES.items()}
     able = [series for series in CORES if pythons[series]]
-    ends = [series for series in CORES if series in (*able[:1], *able[-1:])]
-    chosen = ends if which == "ends" else list(CORES)
-    sanity = which == "sanity"
-    table, all_well = [("core", "Python", *(("sanity",) if sanity else ("passed", "failed", "skipped")), "seconds")], True
-    for series, versions in CORES.items():
-        if not pythons[series]:
-            table.append((series, "none", f"needs Python {', '.join(versions[:-1])} or {versions[-1]} with its venv module"))
-            all_well &= series not in chosen
-        elif series in chosen:
-            newest = series == able[-1]
-            line, well = (run_sanity(series, pythons[series]) if sanity
-                          else run_tests(series, pythons[series], which == "ends", newest, arguments))
+    wanted = [series for series in CORES if series in (*able[:1], *able[-1:])] if which == "ends" else list(CORES)
+    chosen, sanity = [series for series in wanted if series in able], which == "sanity"
+    table, all_well = [("core", "Python", *(("sanity",) if sanity else ("passed", "failed", "skipped")), "seconds")], chosen == wanted
+    for series in CORES:
+        if series not in able:
+            versions = f"{', '.join(CORES[series][:-1])} or {CORES[series][-1]}"
+            table.append((series, "none", f"needs Python {versions} with its venv module"))
+    if sanity:
+        for series in chosen:
+            line, well = run_sanity(series, pythons[series])
             table.append(line)
             all_well &= well
-    if not sanity:
-        line, well = run_once("tests/browser", arguments)
-        table.append(line)
-        all_well &= well
+    else:
+        lines, well = run_tests(chosen, pythons, which == "ends", able[-1], arguments)
+        line, well_once = run_once("tests/browser", arguments)
+        table += [*lines, line]
+        all_well &= well and well_once
     print("== ansible-core")
     for core, python, *rest in table:
         print(f"{core:9}{python:8}", *(f"{cell:>8}" for cell in rest))
