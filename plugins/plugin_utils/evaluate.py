@@ -101,13 +101,13 @@ def evaluate(
     for finding in findings:
         by_machine.setdefault(finding.machine, []).append(finding)
     clocks = {one.name: _section(one, "clock", CLOCK) for one in read}
-    report: dict[str, t.Any] = plain({  # names and texts may still be of Ansible's own kinds
+    report = {
         "schema_version": SCHEMA_VERSION,
         **_sum(findings),
         "machines": [{
             "machine": one.name, "address": str(one.record.get("address") or one.name), "roles": list(one.roles),
             **_sum(by_machine[one.name]), "clock": clocks.get(one.name)} for one in members],
-        "findings": [],
+        "findings": [finding.as_dict() for found in by_machine.values() for finding in found],
         "skipped": left_out,
         "waivers": states,
         "limits": common.limits,
@@ -117,8 +117,9 @@ def evaluate(
             {"machine": one.name, "peer": call["machine"], "port": call["port"], "outcome": call["outcome"], "of": of}
             for one in read for of in ("reach", "edges") for call in (_section(one, of, TRIED) or {"not_open": ()})["not_open"]
             if 1 <= call["port"] <= 65535],
-    })
-    return {**report, "findings": [finding.as_dict() for found in by_machine.values() for finding in found]}
+    }
+    made: dict[str, t.Any] = plain(report)  # names and texts may still be of Ansible's own kinds
+    return made
 
 
 def known_ids(own_checks: t.Iterable[custom.Check]) -> tuple[str, ...]:

@@ -13,8 +13,6 @@ import re
 import typing as t
 from collections.abc import Mapping, Sequence
 
-from .plain import plain
-
 GIB = 2**30
 CHECK_ID = re.compile(r"[a-z][a-z0-9_]{0,59}")  # what a check may be called
 CHECK_ID_IS = "an id consists of small letters, digits and underscores, a letter first, 60 at most"
@@ -57,16 +55,12 @@ class Finding(t.NamedTuple):
     waived: Mapping[str, t.Any] | None = None  # reason and until, where somebody has decided to live with it
 
     def as_dict(self) -> dict[str, t.Any]:
-        """In JSON's own types."""
-        machine, check, level, detail, fix, commands, waived = self
         told: dict[str, t.Any] = {
-            "machine": machine if type(machine) is str else plain(machine), "check": check if type(check) is str else plain(check),
-            "level": WORDS[level], "detail": detail if type(detail) is str else plain(detail),
-            "fix": fix if type(fix) is str else plain(fix)}
-        if commands:
-            told["commands"] = plain(commands)
-        if waived:
-            told["waived"] = plain(waived)
+            "machine": self.machine, "check": self.check, "level": WORDS[self.level], "detail": self.detail, "fix": self.fix}
+        if self.commands:
+            told["commands"] = list(self.commands)
+        if self.waived:
+            told["waived"] = self.waived
         return told
 
 
@@ -190,7 +184,7 @@ def _misfit(value: t.Any, shape: t.Any) -> str | None:
                 return f".{key} is not in the record"
             its = value[key]
             its_kind = type(its)
-            if its_kind is not float and (its_kind is inner or type(inner) is tuple and its_kind in inner):
+            if its_kind is not float and (its_kind is inner or isinstance(inner, tuple) and its_kind in inner):
                 continue
             wrong = _misfit(its, inner)
             if wrong:
@@ -201,9 +195,8 @@ def _misfit(value: t.Any, shape: t.Any) -> str | None:
             return " is not a list in the record"
         inner = shape[0]
         for item in value:
-            if type(item) is inner is str:
-                continue
-            wrong = _misfit(item, inner)
+            its_kind = type(item)
+            wrong = None if its_kind is inner and its_kind is str else _misfit(item, inner)
             if wrong:
                 return wrong
         return None
