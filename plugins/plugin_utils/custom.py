@@ -108,6 +108,11 @@ def parts(text: str) -> tuple[tuple[bool, str], ...]:
     return tuple(part for part in (*found, (False, plain)) if part[0] or part[1])
 
 
+def longest(text: str) -> int:
+    """Characters that it may have when its expressions are filled in."""
+    return sum(VALUE_MOST + len("...") if is_expression else len(part) for is_expression, part in parts(text))
+
+
 def _end_of_braces(text: str, start: int) -> int:
     """Where the brace that opens at ``start`` closes; JMESPath's own texts ('…', "…", `…`) may hold more of them."""
     depth, at = 0, start

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 GIB = 2**30
 CHECK_ID = re.compile(r"[a-z][a-z0-9_]{0,59}")  # what a check may be called
 CHECK_ID_IS = "an id consists of small letters, digits and underscores, a letter first, 60 at most"
+FIX_MOST = 1000  # characters of a fix: one that is cut can't be done, so that reports show all of it
 NOT_WAIVED = ("login", "waivers")  # a machine that was not read may be anything
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Mapping, Sequence
 
-from .model import CHECK_ID, CHECK_ID_IS, Finding, Level
+from .model import CHECK_ID, CHECK_ID_IS, FIX_MOST, Finding, Level
 
 ID = "own_findings"
 SECTION = "own_findings"  # of a record
@@ -20,7 +20,7 @@ LEVELS = {str(level): level for level in Level}
 KEYS = ("check", "level", "detail", "fix")
 KINDS: dict[t.Any, str] = {str: "a text", bool: "true or false", (int, float): "a number", Mapping: "a mapping", Sequence: "a list"}
 BEGINNING_MOST = 60  # characters of what is none of these findings
-TEXT_MOST = 1000  # characters of one text, as of all that comes from a machine
+TEXT_MOST = FIX_MOST  # characters of one text, as of all that comes from a machine
 
 
 def findings_of(record: Mapping[str, t.Any], taken: t.Container[str]) -> list[Finding]:

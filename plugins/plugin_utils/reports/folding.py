@@ -8,9 +8,10 @@ import typing as t
 import unicodedata
 from collections.abc import Iterable, Sequence
 
+from ..model import FIX_MOST as FIX_MOST
+
 NAMES_MOST = 8  # names or ranges of names in one line before the rest is only counted
 TEXT_MOST = 400  # characters of one detail; what comes from a machine may be of any length
-FIX_MOST = 1000  # of a fix, which can't be done where it is cut; those of the user's own are no longer
 NAME_MOST = 255  # no host's name is longer; where a shorter one is cut, names that differ late look alike and are not folded
 MARKS_MOST = 3  # on one letter
 

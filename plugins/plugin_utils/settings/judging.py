@@ -9,7 +9,7 @@ import typing as t
 from collections.abc import Mapping, Sequence
 
 from .. import custom, own, parts
-from ..model import CHECK_ID, CHECK_ID_IS, NOT_WAIVED
+from ..model import CHECK_ID, CHECK_ID_IS, FIX_MOST, NOT_WAIVED
 from ..waivers import ID as OF_WAIVERS
 from .values import Problems, is_list, texts
 
@@ -123,6 +123,10 @@ def custom_checks(
                 # As it is: what looks like a secret in an address is how JMESPath filters a list.
                 told = whole[key] if len(whole[key]) <= custom.EXPRESSION_MOST else f"{whole[key][:custom.EXPRESSION_MOST]}..."
                 problems.append(f"{where}.{key} is {str(told)!r}: {problem}.")
+            else:
+                if key == "fix" and custom.longest(str(whole[key])) > FIX_MOST:
+                    problems.append(f"{where}.fix can be of {custom.longest(str(whole[key])):,} characters, each part in braces counted as "
+                                    f"{custom.VALUE_MOST}: {FIX_MOST:,} at most, since reports would cut it.")
         found.append(whole)
     problems.stop()
     return [{**{key: str(value) for key, value in check.items()}, "roles": [str(role) for role in check["roles"]]} for check in found]

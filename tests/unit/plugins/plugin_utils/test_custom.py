@@ -166,6 +166,15 @@ def test_what_is_no_expression_is_told_with_its_place(given, problem):
     assert "\n" not in str(error.value)
 
 
+def test_a_fix_that_reports_would_cut_is_refused():
+    assert check(fix="x" * 594 + "{cpus}{machine}")["fix"]
+    for fix, length in (("x" * 595 + "{cpus}{machine}", "1,001"), ("x" * 1001, "1,001")):
+        with pytest.raises(settings.SettingsError) as error:
+            check(fix=fix)
+        assert str(error.value) == (f"preflight_custom_checks[0].fix can be of {length} characters, each part in braces counted as 200: "
+                                    "1,000 at most, since reports would cut it.")
+
+
 @pytest.mark.parametrize(("given", "problem"), [
     ({"a": 1}, "preflight_custom_checks is {'a': 1}: it must be a list of checks."),
     ("x", "preflight_custom_checks is 'x': it must be a list of checks."),
