@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from ansible_collections.llmgw.preflight.plugins.module_utils import apt_configuration
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured, once
 

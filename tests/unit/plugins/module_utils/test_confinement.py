@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from ansible_collections.llmgw.preflight.plugins.module_utils import confinement
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured

@@ -1,7 +1,5 @@
 """Stand-ins as real processes, called over loopback."""
 
-from __future__ import annotations
-
 import errno
 import os
 import signal
@@ -47,7 +45,8 @@ def opened():
 def alive(pid):
     try:
         with open(f"/proc/{pid}/stat") as stat:
-            return f"({stand_in.NAME}) " in (text := stat.read()) and ") Z" not in text
+            told = stat.read()
+            return f"({stand_in.NAME}) " in told and ") Z" not in told
     except OSError:
         return False
 

@@ -1,7 +1,5 @@
 """What runs first on a machine, tried in this process; tests/unit/plugins/plugin_utils/test_script.py has Python run it as Ansible does."""
 
-from __future__ import annotations
-
 import json
 import sys
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import socket
 
 from ansible_collections.llmgw.preflight.plugins.module_utils import reach, ways

@@ -1,7 +1,5 @@
 """What a module's documentation says that it takes is what its action takes."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 import types
