@@ -17,19 +17,20 @@ KINDS = ("EncryptedString", "AnsibleVaultEncryptedUnicode")  # what Ansible call
 BEGINNING, CUT = 8, "..."  # characters by which a longer one is known where a message is cut, and what then follows
 NAMES = ("machine", "check", "level", "state")  # by which findings and waivers are known, and which must stay what they are
 LEAST = 3  # a shorter one would take letters out of words; it is no secret either
-OF_ANSIBLE = ("hostvars", "vars")  # all variables once more
+OF_ANSIBLE = ("hostvars", "vars", "ansible_delegated_vars")  # all variables once more, which would all be worked out
 
 
 def secrets_in(*given: Mapping[str, t.Any]) -> set[str]:
     """Each text of a vault among these variables."""
-    found, waiting = set[str](), [value for variables in given for name, value in variables.items() if name not in OF_ANSIBLE]
+    found, waiting = set[str](), list[t.Any](given)
     while waiting:
         value = waiting.pop()
         if type(value).__name__ in KINDS:
             with contextlib.suppress(Exception):  # one that can not be opened nobody has seen
                 found.add(str(value).strip())
         elif isinstance(value, Mapping):
-            waiting += [*value, *value.values()]
+            names = [name for name in value if name not in OF_ANSIBLE]
+            waiting += [*names, *(value[name] for name in names)]
         elif isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
             waiting += value
     return {secret for secret in found if len(secret) >= LEAST}

@@ -26,6 +26,7 @@ ID = "role_ports"
 WORST = Level.FAIL
 FIX_UNREAD = "Run again; if it stays, try the ports by hand (nc -vz ADDRESS PORT) while something listens on them."
 FIX = "Open {ports} on {machine} for {callers} (firewall, security group, routes)."
+FIX_NAME = "Correct preflight_address of {machine}, or what the name server of {callers} knows (/etc/resolv.conf, /etc/hosts)."
 FIX_ALONE = "See what keeps this machine from reaching the others (its own firewall, its routes, its network)."
 FIX_UNTRIED = "Try it by hand from the machines that need it (nc -vz ADDRESS PORT) once the service runs, or run again."
 FIX_BEYOND = "Open these ports there for {machine} (firewall, security group, routes)."
@@ -185,9 +186,12 @@ def _judge(callee: Member, stand_ins: t.Any, blocked: Mapping[int, Mapping[str, 
         told = [f"{'lets nobody in on' if everybody else 'is not reached on'} {_listed(ports)} "
                 f"({'tried ' if everybody else ''}from {several(callers)}: {OUTCOMES.get(outcome, outcome)})"
                 for (outcome, callers, everybody), ports in problems.items()]
-        ports = sorted({port for same in problems.values() for port in same})
-        everyone = sorted({caller for _outcome, some, _everybody in problems for caller in some})
-        return fail("; ".join(told + untried), FIX.format(ports=_listed(ports), machine=callee.name, callers=several(everyone)))
+        fixes = []
+        for text, of_name in ((FIX, False), (FIX_NAME, True)):
+            of = [key for key in problems if (key[0] == "no_name") is of_name]
+            ports, everyone = sorted({port for key in of for port in problems[key]}), sorted({caller for key in of for caller in key[1]})
+            fixes += [text.format(ports=_listed(ports), machine=callee.name, callers=several(everyone))] if of else []
+        return fail("; ".join(told + untried), " ".join(fixes))
     if untried:
         return warn(f"could not be tried: {'; '.join(untried)}", FIX_UNTRIED)
     most = max(needed.values())

@@ -26,7 +26,9 @@ def vault(monkeypatch):
 
 
 def test_each_is_found_wherever_it_is(vault):
-    variables = {"a": vault("hidden"), "b": [{"c": (vault("deeper"), "open")}], "d": {"e": "open"}, "hostvars": {"x": vault("no")}}
+    others = {"x": vault("of another")}
+    variables = {"a": vault("hidden"), "b": [{"c": (vault("deeper"), "open")}], "d": {"e": "open"}, "hostvars": others,
+                 "ansible_delegated_vars": {"localhost": others}, "more": {"vars": others}}
     assert secrets_in(variables, {"f": vault(" other\n")}) == {"hidden", "deeper", "other"}
 
 

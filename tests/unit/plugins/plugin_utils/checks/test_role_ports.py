@@ -61,6 +61,16 @@ def test_one_way_only():
     ]
 
 
+def test_no_firewall_is_to_blame_for_a_name():
+    calls = [("db2", 5432, "no_name"), ("db2", 2379, "timeout")]
+    assert compare(machine("db1", "database", calls), machine("db2", "database"), machine("cp", "control_plane")) == [
+        ("db1", DB_OK),
+        ("db2", fail("lets nobody in on 2379 (tried from db1: no answer); is not reached on 5432 (from db1: its name can not be looked up)",
+                     "Open 2379 on db2 for db1 (firewall, security group, routes). Correct preflight_address of db2, or what the name "
+                     "server of db1 knows (/etc/resolv.conf, /etc/hosts).")),
+    ]
+
+
 def test_one_that_gets_nowhere_is_told_once():
     lost = [(name, port, "no_route") for name in ("db1", "db2") for port in (2379, 2380)]
     assert compare(machine("w", "etcd_witness", lost), machine("db1", "database"), machine("db2", "database")) == [
