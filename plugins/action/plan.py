@@ -63,24 +63,10 @@ class ActionModule(ActionBase):
 
         # A file is looked for as the play's own files are, and else from where Ansible was started.
         profile = settle(settings.profile_file, arguments["profile"], "preflight_profile", (task_vars["playbook_dir"], os.getcwd()))
-        if profile is None:  # what the roles are, and so most of the rest, it alone says
-            return self._refused(problems, task_vars)
-        needs = settle(settings.needs, arguments["needs"], "preflight_needs", profile.needs) or profile.needs
-        needs = settle(settings.packages, arguments["packages"], needs) or needs
-        changed = {figure: settle(check, arguments[figure], f"preflight_{figure}")
-                   for figure, check in (("systems", settings.systems), ("architectures", settings.architectures))
-                   if arguments[figure] is not None}
-        profile = dataclasses.replace(profile, needs=needs, **changed)
         limits = settle(settings.limits, arguments["limits"])
-        custom_checks = settle(settings.custom_checks, arguments["custom_checks"], needs, checks.IDS) or []
         subset = settle(settings.gather_subset, arguments["gather_subset"], fact_subsets())
-        ids = known_ids(custom_checks)
-        only, skip = (settle(settings.check_ids, arguments[which], ids, f"preflight_{which}") for which in ("only", "skip"))
         waivers = settle(settings.waivers, arguments["waivers"])
-        peers = settle(settings.peers, arguments["peers"], needs) or []
         records_dir = settle(settings.folder, arguments["records_dir"], "preflight_records_dir")
-        if records_dir and custom_checks:
-            settle(settings.nothing_hidden, custom_checks, secrets_in(task_vars))
         stats_key = settle(settings.key, arguments["stats_key"], "preflight_stats_key")
         fit = settle(settings.yes_or_no, arguments["fit"], False, "preflight_fit")
         role_ports = settle(settings.yes_or_no, arguments["role_ports"], True, "preflight_role_ports")
@@ -91,6 +77,20 @@ class ActionModule(ActionBase):
             settle(settings.choice, format_, tuple(FILES), "preflight_report_formats")
         report_mode = settle(settings.choice, arguments["report_mode"], MODES, "preflight_report_mode")
         fix_script = settle(settings.folder, arguments["fix_script"], "preflight_fix_script")
+        if profile is None:  # what the roles are, and so the rest, it alone says
+            return self._refused(problems, task_vars)
+        needs = settle(settings.needs, arguments["needs"], "preflight_needs", profile.needs) or profile.needs
+        needs = settle(settings.packages, arguments["packages"], needs) or needs
+        changed = {figure: settle(check, arguments[figure], f"preflight_{figure}")
+                   for figure, check in (("systems", settings.systems), ("architectures", settings.architectures))
+                   if arguments[figure] is not None}
+        profile = dataclasses.replace(profile, needs=needs, **changed)
+        custom_checks = settle(settings.custom_checks, arguments["custom_checks"], needs, checks.IDS) or []
+        ids = known_ids(custom_checks)
+        only, skip = (settle(settings.check_ids, arguments[which], ids, f"preflight_{which}") for which in ("only", "skip"))
+        peers = settle(settings.peers, arguments["peers"], needs) or []
+        if records_dir and custom_checks:
+            settle(settings.nothing_hidden, custom_checks, secrets_in(task_vars))
 
         machines: list[dict[str, t.Any]] = []
         port = self._task.port or C.DEFAULT_REMOTE_PORT

@@ -35,7 +35,7 @@ CASES = {
     "address": ({"preflight_address": "10.0.0.1:22"},
                 "preflight_address is '10.0.0.1:22': it must be a host name or an IP address, without a port. (localhost)"),
     "models": ({"preflight_serves": [{"name": "m"}]},
-               "preflight_serves is {'name': 'm'}: each model needs a name and memory_mb, may have cpu_level, gpu_memory_mb, disk_gb, "
+               "preflight_serves[0] is {'name': 'm'}: each model needs a name and memory_mb, may have cpu_level, gpu_memory_mb, disk_gb, "
                "all whole numbers, and has nothing else. (localhost)"),
     "what is not": ({"preflight_profile": "", "preflight_fail_on": False, "preflight_port": 0},
                     "preflight_fail_on is False: it must be one of fail, warn, never.\n"
@@ -138,9 +138,9 @@ def test_used_as_a_role_it_is_told_once_too_and_with_its_place(play, tmp_path, w
     outcome = play({"all": {"hosts": hosts}}, playbook=tmp_path / "play.yml", variables=wrong)
     assert outcome.rc == 2
     assert [line.partition(":")[0] for line in message_of(outcome).splitlines()] == [
-        "Nothing was read, because", "preflight_needs is 5", "preflight_custom_checks[0] is 5",
-        "preflight_waivers[1] key is 'chek'", "preflight_waivers[1].check is None", "preflight_fit is 'maybe'",
-        "preflight_fail_on is 'error'", "preflight_report_formats is 'pdf'", "preflight_port is 'x'", "preflight_serves is 'm'"]
+        "Nothing was read, because", "preflight_waivers[1] key is 'chek'", "preflight_waivers[1].check is None", "preflight_fit is 'maybe'",
+        "preflight_fail_on is 'error'", "preflight_report_formats is 'pdf'", "preflight_needs is 5", "preflight_custom_checks[0] is 5",
+        "preflight_port is 'x'", "preflight_serves[0] is 'm'"]
     assert outcome.records() == {}
 
 

@@ -23,7 +23,7 @@ LEFT_TO_RIGHT_MARK = "\u200e"
 # A figure that may differ from machine to machine has a unit; a port, a process or part of an address has none.
 UNITS = "[kKMGT]?i?B|bytes|[mµ]?s|min|minutes?|seconds?|hours?|days?|[KMG]?Hz|[kKMG]bit/s|CPUs?|cores?|usable"
 BETWEEN_WORDS = re.compile(rf"(?<!\d) | (?!(?:{UNITS})(?!\w))")  # not between a figure and its unit
-FIGURE = re.compile(rf"(?<![\w.,:/-])\d[\d,]*(?:\.\d+)?(?= ?%| (?:{UNITS})(?!\w))")
+FIGURE = re.compile(rf"(?<![\w.,:/\u2212-])\d[\d,]*(?:\.\d+)?(?= ?%| (?:{UNITS})(?!\w))")
 
 Problem = tuple[str, list[str]]  # a text, and the machines of which it is said
 

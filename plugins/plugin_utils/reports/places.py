@@ -62,7 +62,7 @@ def lines(report: Report, layout: columns.Layout, figures: bool) -> Iterable[col
             yield from layout.plain(indent, f"{folding.names(lacking)} {'lacks' if len(lacking) == 1 else 'lack'} room for {_head(role)}: "
                                             f"{folding.names(to)} {'has' if len(to) == 1 else 'have'} it")
         elif not to and len(machines) > 1 and any(cells[number] == "no*" for cells, alike in rows):
-            yield from layout.plain(indent, f"no other machine has room for {_head(role)}")
+            yield from layout.plain(indent, f"no machine without this role has room for {_head(role)}")
 
 
 def _figure(value: t.Any) -> str:

@@ -22,6 +22,7 @@ WAIVERS = {"unneeded": "waivers that are not needed any more, since all is well 
 CHANGES = {"new": "", "worse": "", "better": "", "fixed": "", "eased": " (no longer asked for)", "counting": " (was waived before)",
            "waived": " (was not before)", "uncovered": " (not looked at before)", "hidden": " (not looked at this time)"}
 HOSTS_MOST = 24  # names and ranges of the machines in the head; -v tells all
+SKIPPED_MOST = 30
 FEW, MANY = 4, 10  # different problems of one check that are told each by itself, and with everything
 
 OTHER_FIXES = "Each has a fix of its own: look at one machine by itself (--limit)."
@@ -58,7 +59,7 @@ def lines(report: Report, width: int = 80, everything: bool = False, fit: bool =
     for level, (check, fix, problems) in aside:
         yield from layout.block(f"{'':<{columns.LEVEL_WIDTH}}{level:<{columns.LEVEL_WIDTH}}", None, clean(check), [
             (_told(check, problem), ()) for problem in problems], clean(fix, FIX_MOST))
-    for note in _notes(report, bool(offered)):
+    for note in _notes(report, bool(offered), everything):
         yield from layout.plain(columns.NOTE, note)
     yield from _changes(report.get("changes"), layout)
     if fit or places.is_short(report):
@@ -182,7 +183,7 @@ def _when(at: t.Any) -> str:
     return clean(at).replace("T", " ", 1)
 
 
-def _notes(report: Report, waivers: bool) -> Iterable[str]:
+def _notes(report: Report, waivers: bool, everything: bool) -> Iterable[str]:
     for why, words in NOT_EXAMINED.items():
         waiting = [entry["machine"] for entry in report.get("not_examined", ()) if entry["why"] == why]
         if waiting:
@@ -196,7 +197,8 @@ def _notes(report: Report, waivers: bool) -> Iterable[str]:
         yield (f"no role, so nothing is asked of CPUs, memory, disk and ports: {names(without)} "
                "(put them in a group that is called like a role, or set preflight_roles)")
     if report.get("skipped"):
-        yield f"skipped (preflight_only, preflight_skip): {folding.several(report['skipped'], 30)}"
+        most = len(report["skipped"]) if everything else SKIPPED_MOST
+        yield f"skipped (preflight_only, preflight_skip): {folding.several(report['skipped'], most)}"
     for state, words in WAIVERS.items():
         told: dict[str, list[str]] = {}
         for waiver in report.get("waivers", ()):

@@ -7,7 +7,7 @@ import ipaddress
 import typing as t
 from collections.abc import Mapping
 
-from .values import CPU_LEVELS, HIGHEST, Problems, is_list, whole
+from .values import CPU_LEVELS, HIGHEST, Problems, is_list, parted, whole
 
 MAY_ASK = ("cpu_level", "gpu_memory_mb", "disk_gb")
 
@@ -17,7 +17,7 @@ def roles(given: t.Any, groups: t.Iterable[str], known: t.Iterable[str], name: s
     known = list(known)
     if given is None:
         return tuple(role for role in known if role in set(groups))
-    given = [given] if isinstance(given, str) and given.strip() else given
+    given = parted(given) or given
     problems = Problems()
     allowed = f"the known role ids are {', '.join(known)}."
     if not is_list(given):
@@ -40,15 +40,15 @@ def serves(given: t.Any, name: str) -> list[dict[str, t.Any]]:
         problems.add(name, given, f"it must be a list; {allowed}")
         problems.stop()
     models = []
-    for model in given:
+    for number, model in enumerate(given):
         figures = {key: whole(value) for key, value in model.items() if key != "name"} if isinstance(model, Mapping) else {}
         if ("memory_mb" not in figures or not figures.keys() <= {"memory_mb", *MAY_ASK} or None in figures.values()
                 or not isinstance(model.get("name"), str) or not model["name"].strip()):
             known = ("name", "memory_mb", *MAY_ASK)
             shown = {key: value if key in known else "***" for key, value in model.items()} if isinstance(model, Mapping) else model
-            problems.add(name, shown, allowed)
+            problems.add(f"{name}[{number}]", shown, allowed)
         elif (figures.get("cpu_level") or 0) > CPU_LEVELS:
-            problems.add(f"{name}: cpu_level", model["cpu_level"], HIGHEST)
+            problems.add(f"{name}[{number}].cpu_level", model["cpu_level"], HIGHEST)
         else:
             models.append({"name": str(model["name"]).strip(), **figures})
     problems.stop()

@@ -60,6 +60,11 @@ def texts(given: t.Any, default: Sequence[str], name: str) -> tuple[str, ...]:
     return tuple(str(item) for item in given)
 
 
+def parted(given: t.Any) -> t.Any:
+    """A text as a list, as Ansible has it for lists on its command line."""
+    return [part.strip() for part in given.split(",") if part.strip()] if isinstance(given, str) else given
+
+
 def choice(given: t.Any, allowed: Sequence[str], name: str) -> str:
     """One of these texts; the first where none is given."""
     if given is None or given == "":

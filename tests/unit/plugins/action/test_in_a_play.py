@@ -23,7 +23,7 @@ FINDING = {"check": "raid", "level": "warn", "detail": "a disk is out", "fix": "
 # What is asked wrongly: name -> an action with what it is given.
 WRONG = {
     "plan": {"plan": {"limits": {"clock_s": "soon"}, "only": ["disks"], "fit": "perhaps", "report_formats": ["pdf"]}},
-    "profile": {"plan": {"profile": "none"}},
+    "profile": {"plan": {"profile": "none", "fail_on": "error", "skip": ["disks"]}},
     "probe": {"probe": {"plan": {"of": "nobody"}}},
     "limits": {"probe": {"limits": {"clock_s": 0}}},
     "edges": {"edges": {"plan": {"of": "nobody"}}},
@@ -104,7 +104,7 @@ def test_a_machine_is_read_without_a_plan(done):
 @pytest.mark.parametrize(("name", "words"), [
     ("plan", ["preflight_limits.clock_s is 'soon'", "preflight_only is 'disks'", "preflight_fit is 'perhaps'",
               "preflight_report_formats is 'pdf'"]),
-    ("profile", ["preflight_profile is 'none'"]),
+    ("profile", ["preflight_profile is 'none'", "preflight_fail_on is 'error'"]),
     ("probe", ["There is no plan to go by"]),
     ("limits", ["limits.clock_s is 0"]),
     ("edges", ["There is no plan to go by"]),

@@ -62,6 +62,7 @@ def test_disk_space_is_a_number_of_the_root_or_a_mapping_of_paths():
 def test_what_is_given_is_kept_whole():
     assert settings.systems({"debian": [12, "13"]}) == {"debian": ("12", "13")}
     assert settings.roles("node", [], settings.profile().needs, "roles") == ("node",)
+    assert settings.roles("node, database", [], settings.profile().needs, "roles") == ("node", "database")  # as on a command line
     assert settings.roles([], ["node"], settings.profile().needs, "roles") == ()
     assert settings.roles(["node", "node"], [], settings.profile().needs, "roles") == ("node",)
     assert settings.serves([{"name": "m", "memory_mb": 5}], "serves") == [{"name": "m", "memory_mb": 5}]
@@ -166,13 +167,13 @@ def test_what_can_not_be_used(check, given, message):
 
 @pytest.mark.parametrize(("check", "given", "message"), [
     (settings.serves, {"name": "m"}, f"v is {{'name': 'm'}}: it must be a list; {MODEL}"),
-    (settings.serves, [{"name": "m"}], f"v is {{'name': 'm'}}: {MODEL}"),
-    (settings.serves, [{"name": "m", "memory_mb": -1}], f"v is {{'name': 'm', 'memory_mb': -1}}: {MODEL}"),
-    (settings.serves, [{"name": "m", "memory_mb": 1, "disk_gb": "x"}], f"v is {{'name': 'm', 'memory_mb': 1, 'disk_gb': 'x'}}: {MODEL}"),
-    (settings.serves, [{"name": "m", "disk_gb": 1}], f"v is {{'name': 'm', 'disk_gb': 1}}: {MODEL}"),
-    (settings.serves, [{"memory_mb": 1}], f"v is {{'memory_mb': 1}}: {MODEL}"),
-    (settings.serves, ["m"], f"v is 'm': {MODEL}"),
-    (settings.serves, [{"name": "m", "memory_mb": 1, "cpu_level": 5}], f"v: cpu_level is 5: {LEVELS}"),
+    (settings.serves, [{"name": "m"}], f"v[0] is {{'name': 'm'}}: {MODEL}"),
+    (settings.serves, [{"name": "m", "memory_mb": -1}], f"v[0] is {{'name': 'm', 'memory_mb': -1}}: {MODEL}"),
+    (settings.serves, [{"name": "m", "memory_mb": 1, "disk_gb": "x"}], f"v[0] is {{'name': 'm', 'memory_mb': 1, 'disk_gb': 'x'}}: {MODEL}"),
+    (settings.serves, [{"name": "m", "disk_gb": 1}], f"v[0] is {{'name': 'm', 'disk_gb': 1}}: {MODEL}"),
+    (settings.serves, [{"memory_mb": 1}], f"v[0] is {{'memory_mb': 1}}: {MODEL}"),
+    (settings.serves, ["m"], f"v[0] is 'm': {MODEL}"),
+    (settings.serves, [{"name": "m", "memory_mb": 1, "cpu_level": 5}], f"v[0].cpu_level is 5: {LEVELS}"),
     (settings.address, "10.0.0.1:22", f"v is '10.0.0.1:22': {ADDRESS}"),
     (settings.address, "a b", f"v is 'a b': {ADDRESS}"),
     (settings.address, 5, f"v is 5: {ADDRESS}"),

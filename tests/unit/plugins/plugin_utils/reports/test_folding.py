@@ -203,6 +203,11 @@ def test_what_is_about_all_together_is_not_joined_but_counted():
     assert folding.alike(problems, 4) == [*problems[:3], ("3 more like these", [])]
 
 
+def test_figures_below_zero_make_no_range():
+    problems = [(f"{minus}{number} MB", [f"n{number}"]) for minus in "-\u2212" for number in (5, 9)]
+    assert folding.alike(problems, 4) == problems
+
+
 def test_figures_that_are_written_in_other_ways_are_one():
     assert folding.alike([("1.0 s", ["a"]), ("1.00 s", ["b"]), ("1 s", ["c"])], 2) == [("1.0 s", ["a", "b", "c"])]
 

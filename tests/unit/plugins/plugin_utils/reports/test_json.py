@@ -119,10 +119,10 @@ def at(report, path):
     return report
 
 
-# Whose keys are names: of roles and folders.
-BY_NAME = re.compile(r"needs(\.\w+\.(reaches|disk_gb))?|fit\.machines\.\d+\.roles")
+# Whose keys are names: of roles, folders, systems, checks and machines.
+BY_NAME = re.compile(r"needs(\.\w+\.(reaches|disk_gb))?|asked\.(systems|custom_checks|machines)|fit\.machines\.\d+\.roles")
 # What is there only where it is needed.
-MAY_BE_ABSENT = re.compile(r"findings\.\d+\.waived")
+MAY_BE_ABSENT = re.compile(r"findings\.\d+\.waived|asked(\.machines\.db1\.(internet_urls|serves(\.\w+)?))?")
 # What a machine says, as it says it.
 ANY_NUMBER = re.compile(r".*(offset_s|error_s)|not_reached\.\d+\.port")
 SECONDS = re.compile(r"limits\.\w+_s")
@@ -140,6 +140,7 @@ def full(reports):
         "new", "worse", "better", "fixed", "eased", "counting", "waived", "hidden", "uncovered")}
     report = {**report, **first, "findings": [waived[0], counting["fail"], counting["ok"]],
               "needs": {"database": {**report["needs"]["database"], "reaches": {"database": [5432]}}},
+              "asked": {**report["asked"], "machines": {"db1": {"serves": {"memory_mb": 5, "disk_gb": 7}, "internet_urls": ["0123abcd"]}}},
               "fit": {"machines": [fit], "moves": report["fit"]["moves"][:1]},
               "not_reached": [{"machine": "db1", "peer": "w1", "port": 22, "outcome": "refused", "of": "reach"}],
               "changes": {**report["changes"], **kinds}}

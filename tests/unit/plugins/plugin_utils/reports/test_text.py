@@ -172,6 +172,9 @@ def test_notes_on_what_was_skipped_and_on_waivers():
         {"check": "memory", "machine": ["*"], "reason": "r", "until": None, "state": "used"},
         *({"check": "disk", "machine": [f"n{number}"], "reason": "r", "until": None, "state": "waiting"} for number in range(1, 21))]})
     assert "note  skipped (preflight_only, preflight_skip): sudo, internet\n" in told
+    many = [f"check{number}" for number in range(31)]
+    assert "check29 and 1 more\n" in shown({**REPORT, "skipped": many}, width=800)
+    assert ", check30\n" in shown({**REPORT, "skipped": many}, width=800, everything=True)
     assert """note  waivers that are not needed any more, since all is well there: cpus on
       db*, n1; disk on *
 note  waivers that wait, since what they are about was not looked at: disk on
@@ -424,8 +427,9 @@ def test_the_table_comes_where_a_machine_fails_for_want_of_room_or_is_asked_for(
 
 
 def test_nobody_has_room():
-    assert "\n      no other machine has room for database\n" in fits(with_fit({"db1": (("database",), 1, {}), "n1": (("node",), 20, {})}))
-    assert "no other" not in fits(with_fit({"db1": (("database",), 1, {})}))
+    told = fits(with_fit({"db1": (("database",), 1, {}), "n1": (("node",), 20, {})}))
+    assert "\n      no machine without this role has room for database\n" in told
+    assert "no machine without" not in fits(with_fit({"db1": (("database",), 1, {})}))
 
 
 def test_nothing_is_asked_for_or_nobody_was_read():
