@@ -22,8 +22,12 @@ FACTS = "facts"  # the section that preflight_gather_subset asks for
 FREE = ("unmeasured", "edges", "stand_ins")  # sections that may hold anything, or nothing; all others always hold the same
 SOMETIMES = {"login": ("user", "uid", "reason", "cause"), "sudo": ("waited_s", "reason")}  # but for these
 NOT_EXAMINED = "not_examined"  # the cause in the login of a machine that was left out
+ORDERS = ("lt", "lte", "gt", "gte")  # what jmespath calls <, <=, > and >=
 HINTS = {"=": "; equal is written ==", "and": "; and is written &&", "or": "; or is written ||"}
 EXPRESSION_MOST, VALUE_MOST = 200, 200  # characters of one within a sentence
+NO_ORDER = "texts have no order"
+FIX_ORDERED = ("Compare numbers in its expect in preflight_custom_checks, such as to_number(...) makes of a text, or ask with == or "
+               "contains(...) which text it is.")
 FIX_BROKEN = "Correct its expect in preflight_custom_checks, so that it gives true or false there too."
 FIX_UNREAD = ("See why it is not there (unmeasured in the record says so), or correct expect in preflight_custom_checks, so that it does "
               "without.")
@@ -62,6 +66,11 @@ def compiled(expression: str) -> t.Any:
         nodes += [child for child in node.get("children", ()) if isinstance(child, dict)]
         if node["type"] == "field" and node["value"] in ("true", "false"):  # to JMESPath the name of a section, of which there is none
             raise ExpressionError(f"{node['value']} stands between backticks: `{node['value']}`")
+        texts = [child["value"] for child in node.get("children", ()) if node["type"] == "comparator" and node["value"] in ORDERS
+                 and child["type"] == "literal" and isinstance(child["value"], str)]
+        if texts:
+            raise ExpressionError(f"{_short(repr(texts[0]), VALUE_MOST)} is a text, and {NO_ORDER}: < and > are for numbers, such as "
+                                  "to_number(...) makes of a text; or ask with == which it is")
         if node["type"] == "function_expression" and functions:  # else it would be found out on the machines only
             _look_at_call(node["value"], len(node["children"]), functions)
     return found
@@ -129,6 +138,30 @@ def _end_of_braces(text: str, start: int) -> int:
     raise ExpressionError(f"the brace at character {start + 1} is not closed; a brace itself is {{'{{'}}")
 
 
+class TextsOrdered(Exception):
+    """An expression asks which text is the greater, which jmespath tells letter by letter: to it '9' is above '11'."""
+
+
+@functools.cache
+def _interpreter() -> type[t.Any]:
+    """jmespath's own, but for the order of texts, of which the specification of JMESPath knows none."""
+    from jmespath.visitor import TreeInterpreter
+
+    def of_numbers(compare: t.Callable[[t.Any, t.Any], bool]) -> t.Callable[[t.Any, t.Any], bool]:
+        def compared(left: t.Any, right: t.Any) -> bool:
+            if isinstance(left, str) or isinstance(right, str):
+                raise TextsOrdered(f"orders {_short(repr(left), VALUE_MOST)} and {_short(repr(right), VALUE_MOST)}, but {NO_ORDER}")
+            return compare(left, right)
+        return compared
+
+    known = TreeInterpreter.COMPARATOR_FUNC
+    return type("Interpreter", (TreeInterpreter,), {"COMPARATOR_FUNC": {**known, **{name: of_numbers(known[name]) for name in ORDERS}}})
+
+
+def _search(expression: str, data: t.Any) -> t.Any:
+    return _interpreter()().visit(compiled(expression).parsed, data)
+
+
 class _Absent(Exception):
     """An expression asks for what a record does not hold."""
 
@@ -184,7 +217,7 @@ def compare(check: Check, records: Sequence[Record]) -> Told:
     """What one check with the scope ``all`` says of all records together; what holds of no machine at all is no pass."""
     if not records:
         with contextlib.suppress(Exception):
-            if compiled(check["expect"]).search([]) is False:  # since it counts them
+            if _search(check["expect"], []) is False:  # since it counts them
                 return None, _judge(check, [], of_one=False)
         expect, asked = _short(check["expect"], EXPRESSION_MOST), " or ".join(check["roles"])
         return None, warn(f"no machine has the role {asked}, so there was none to ask: {expect}", FIX_NOBODY)
@@ -211,9 +244,11 @@ def is_about(check: Check, roles: t.Container[str]) -> bool:
 def _judge(check: Check, data: t.Any, of_one: bool) -> Verdict:
     expect = _short(check["expect"], EXPRESSION_MOST)
     try:
-        found = compiled(check["expect"]).search(data)
+        found = _search(check["expect"], data)
     except _Absent as problem:
         return _unread(expect, problem, of_one)
+    except TextsOrdered as problem:
+        return fail(f"this check is broken here: {expect} {problem}", FIX_ORDERED)
     except Exception as error:  # whatever an expression runs into is told of this check, and not of the others
         return fail(f"this check is broken here: {expect} raises {type(error).__name__}: {_short(error, VALUE_MOST)}", FIX_BROKEN)
     if found is True:
@@ -250,7 +285,7 @@ def _filled(text: str, data: t.Any) -> str:
 
 def _value(expression: str, data: t.Any) -> str:
     try:
-        found = compiled(expression).search(data)
+        found = _search(expression, data)
     except _Absent:
         found = None
     except Exception as error:

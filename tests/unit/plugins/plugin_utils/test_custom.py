@@ -41,8 +41,8 @@ def test_what_holds(record, expect):
     ({"detail": "{cpus} CPUs of {`9`}"}, "fail", "4 CPUs of 9", "Mend db1."),
     ({"detail": "{system.name}, {local}, {roles}, {confinement}, {nothing.at_all}, {sudo.hwo}"},
      "fail", 'Debian GNU/Linux 12 (bookworm), false, ["database"], {"cpus": null, "memory_mb": null}, unknown, unknown', "Mend db1."),
-    ({"detail": "{length(cpus)}", "fix": "{cpus > 'a'}{&cpus}"}, "fail", "(length(cpus) raises JMESPathTypeError)",
-     '(cpus > \'a\' raises TypeError)"an expression"'),
+    ({"detail": "{length(cpus)}", "fix": "{cpus > system.id}{&cpus}"}, "fail", "(length(cpus) raises JMESPathTypeError)",
+     '(cpus > system.id raises TextsOrdered)"an expression"'),
 ])
 def test_what_does_not_hold(record, given, level, detail, fix):
     assert verdict(record(), "cpus > `9`", **given) == (level, detail, fix)
@@ -59,7 +59,11 @@ def test_what_does_not_hold(record, given, level, detail, fix):
     ("[&cpus]", 'gives ["an expression"], which is neither true nor false'),
     ("length(cpus)", "raises JMESPathTypeError: In function length(), invalid type for value: 4, expected one of: "
                      "['string', 'array', 'object'], received: \"number\""),
-    ("cpus > system.id", "raises TypeError: '>' not supported between instances of 'int' and 'str'"),
+    ("cpus > system.id", "orders 4 and 'debian', but texts have no order"),
+    ("system.version >= to_string(`11`)", "orders '9' and '11', but texts have no order"),
+    ("system.version < login.user || local", "orders '9' and 'ops', but texts have no order"),
+    ("length(disks[?path < mount]) == `0`", "orders '/' and '/', but texts have no order"),
+    ("min_by(disks, &(path > mount)) == `null`", "orders '/' and '/', but texts have no order"),
     ("to_number('1e999') > to_array(@)", "gives null, which is neither true nor false"),
     # What is not there is null to JMESPath, and null is different from everything.
     ("time_sync.by != 'ntp'", "asks for time_sync, but that was not read: chronyc: not found"),
@@ -74,7 +78,8 @@ def test_what_does_not_hold(record, given, level, detail, fix):
     ("memry_mb != `5`", "asks for memry_mb, but the record does not hold that"),
 ])
 def test_where_a_check_is_broken(record, expect, told):
-    level, detail, fix = verdict(record(time_sync=None, unmeasured={"time_sync": "chronyc: not found"}), expect, level="warn")
+    level, detail, fix = verdict(record(time_sync=None, unmeasured={"time_sync": "chronyc: not found"}, system={
+        "id": "debian", "version": "9", "name": "Debian"}), expect, level="warn")
     assert (level, detail) == ("fail", f"this check is broken here: {expect} {told}")
     assert "preflight_custom_checks" in fix
 
@@ -131,6 +136,7 @@ def test_braces(record, text, filled):
         assert verdict(record(), "cpus > `9`", detail=text or "{''}")[1] == (filled or "does not hold: cpus > `9`")
 
 
+NO_ORDER = "texts have no order: < and > are for numbers, such as to_number(...) makes of a text; or ask with == which it is"
 NO_JMESPATH = "what stands in braces is a JMESPath expression, and {!r} is none ({}); a brace itself is {{'{{'}}."
 
 
@@ -151,6 +157,11 @@ NO_JMESPATH = "what stands in braces is a JMESPath expression, and {!r} is none 
     ({"expect": "length(a, b)"}, "expect is 'length(a, b)': length() takes 1 of what stands between its brackets, not 2."),
     ({"expect": "a[?max_by(@)]"}, "expect is 'a[?max_by(@)]': max_by() takes 2 of what stands between its brackets, not 1."),
     ({"expect": "not_null()"}, "expect is 'not_null()': not_null() takes at least 1 of what stands between its brackets, not 0."),
+    ({"expect": "facts.kernel >= '5.10'"}, f"expect is \"facts.kernel >= '5.10'\": '5.10' is a text, and {NO_ORDER}."),
+    ({"expect": "'11' < system.version"}, f"expect is \"'11' < system.version\": '11' is a text, and {NO_ORDER}."),
+    ({"expect": "!disks[?mount > `\"a\"`]"}, f"expect is '!disks[?mount > `\"a\"`]': 'a' is a text, and {NO_ORDER}."),
+    ({"expect": "a <= 'a'"}, f"expect is \"a <= 'a'\": 'a' is a text, and {NO_ORDER}."),
+    ({"detail": "{a > 'b'}"}, "detail is \"{a > 'b'}\": " + NO_JMESPATH.format("a > 'b'", f"'b' is a text, and {NO_ORDER}")),
     ({"detail": "{"}, "detail is '{': the brace at character 1 is not closed; a brace itself is {'{'}."),
     ({"detail": "x {a: {b}"}, "detail is 'x {a: {b}': the brace at character 3 is not closed; a brace itself is {'{'}."),
     ({"detail": "{'}"}, "detail is \"{'}\": the brace at character 1 is not closed; a brace itself is {'{'}."),
