@@ -31,7 +31,7 @@ REPORT = "preflight_report"  # what the role registers
 
 # The order of the file: what is looked for first comes first.
 PARTS = ("schema_version", "about", "worst", "counts", "waived", "machines", "findings", "skipped", "waivers", "limits", "needs",
-         "fit", "not_reached", "not_examined", "sampled")
+         "asked", "fit", "not_reached", "not_examined", "sampled")
 # What a report must hold, and what stands for what it does not hold, where a filter made it.
 MUST = ("worst", "counts", "machines", "findings")
 MAY: dict[str, t.Any] = {"schema_version": SCHEMA_VERSION, "waived": 0, "skipped": [], "waivers": [], "limits": LIMITS,

@@ -3,8 +3,9 @@
 
 Nothing is claimed that was not looked at. A problem is fixed only where this report has looked and found it well; it is new only where the
 earlier one could have told it and did not. So a machine that is not examined, one that can't be logged in to any more, and a check that is
-skipped hide their problems, and uncover them when they come back. Nor is fixed what is well since less is asked: a role was taken away, it
-needs less, a limit is wider, or the machine that was not reached is gone.
+skipped hide their problems, and uncover them when they come back. Nor is fixed what is well since less is asked: a role or a model was
+taken away, it needs less, a limit is wider, another system, architecture or URL will do, a check of the user's own was changed, or the
+machine that was not reached is gone.
 """
 
 from __future__ import annotations
@@ -38,9 +39,14 @@ LIMITS = {
     checks.disk_speed.ID: ("sync_warn_s", "sync_fail_s"), checks.internet.ID: ("internet_s",),
     checks.latency.ID: ("latency_warn_s", "latency_fail_s"), checks.mirrors.ID: ("internet_s",), parts.ID: ("stale_s",),
 }
+# What will do, of which more is to ask less; and whose URLs are the user's to choose, where those of mirrors are the machine's.
+ALLOWED = {checks.system.ID: ("systems",), checks.architecture.ID: ("architectures",)}
+URLS = {checks.internet.ID: ("internet",)}
 WAYS = {checks.network.ID: "reach", checks.role_ports.ID: "edges"}  # whose problems not_reached tells one by one
 # What was given, and given wrong: always looked at, and nothing is said of it where it is right.
 GIVEN = {waivers.ID, own.ID, parts.ID}
+ALL = "/"  # what a figure that is a number is of; of disk space it is the root, where models are put
+MOST = 1e300  # a record may tell of more than a float can hold
 
 Report = Mapping[str, t.Any]
 At = tuple[str | None, str]  # machine (None for all together) and check
@@ -56,9 +62,9 @@ def changes(earlier: Report, report: Report) -> dict[str, t.Any]:
     """What became of each problem; only what warns or fails is one, waived or not.
 
     since is when the earlier report was made. new, worse, better, fixed are lists of machine and check, and so are eased (fixed or better,
-    but less is asked now), waived and counting (waived now and not then, and the other way round), hidden (was there, and was not looked
-    at this time) and uncovered (is there, and was not looked at then). remains is the number of those that are as they were, but for being
-    waived. Raises NotComparable.
+    but less is asked now), waived and counting (waived now and not then, and the other way round), hidden (was there, or more serious, and
+    that was not looked at this time) and uncovered (is there, or more serious, and that was not looked at then). remains is the number of
+    those that are as they were, but for being waived. Raises NotComparable.
     """
     try:
         if earlier["schema_version"] != report["schema_version"]:
@@ -68,32 +74,34 @@ def changes(earlier: Report, report: Report) -> dict[str, t.Any]:
         if was and is_ and was != is_:
             raise NotComparable(f"it is of the profile {str(was)[:60]!r}, and this one of {str(is_)[:60]!r}")
         before = _View(earlier, _renamed(earlier, report))
-    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as problem:
         raise problem if isinstance(problem, NotComparable) else NotComparable("it is no report") from problem
     now = _View(report, {})
     come = [at for at in now.problems if at not in before.problems]
     gone = [at for at in before.problems if at not in now.problems]
     unasked = {at for at in gone if now.could_tell(at) and not now.is_blind(at, before) and now.asks_less(at, before)}
     fixed = {at for at in gone if at not in unasked and now.finds_well(at) and not now.is_blind(at, before)}
-    uncovered = {at for at in come if before.is_blind(at, now) or before.never_made(at)}
     both = [at for at in now.problems if at in before.problems]
     counts_now, counted = ({at for at in both if at in view.counting} for view in (now, before))
-    worse = {at for at in both if now.problems[at] > before.problems[at] and not before.is_blind(at, now)}
-    less = {at for at in both if now.problems[at] < before.problems[at] and not now.is_blind(at, before)}
-    better = {at for at in less if not now.asks_less(at, before)}
-    eased = unasked | less - better
+    graver = {at for at in both if now.problems[at] > before.problems[at]}
+    milder = {at for at in both if now.problems[at] < before.problems[at]}
+    uncovered = {at for at in come if before.is_blind(at, now) or before.never_made(at, now)}
+    uncovered |= {at for at in graver if before.is_blind(at, now)}
+    hidden = {at for at in gone if at not in fixed and at not in unasked} | {at for at in milder if now.is_blind(at, before)}
+    better = {at for at in milder - hidden if not now.asks_less(at, before)}
+    eased = unasked | milder - hidden - better
     return {
         "since": earlier["about"]["at"],
         "new": _listed(at for at in come if at not in uncovered),
-        "worse": _listed(at for at in both if at in worse),
+        "worse": _listed(at for at in both if at in graver and at not in uncovered),
         "better": _listed(at for at in both if at in better),
         "fixed": _listed(at for at in gone if at in fixed),
         "eased": _listed(at for at in before.problems if at in eased),
         "counting": _listed(at for at in both if at in counts_now - counted),
         "waived": _listed(at for at in both if at in counted - counts_now),
-        "remains": len(both) - len(worse) - len(less),
-        "hidden": _listed(at for at in gone if at not in fixed and at not in unasked),
-        "uncovered": _listed(at for at in come if at in uncovered),
+        "remains": len(both) - len(graver) - len(milder),
+        "hidden": _listed(at for at in before.problems if at in hidden),
+        "uncovered": _listed(at for at in now.problems if at in uncovered),
     }
 
 
@@ -125,10 +133,18 @@ class _View:
         self.sampled = bool(report["sampled"])
         self.waiting = any(waiver["state"] == "waiting" for waiver in report["waivers"])
         self.known = self.examined | self.unread
-        self.limits = {str(name): float(limit) for name, limit in (report.get("limits") or {}).items()}
+        self.limits = {str(name): _number(limit) for name, limit in (report.get("limits") or {}).items()}
         self.needs = {role: {str(figure): _amounts(value) for figure, value in need.items()}
                       for role, need in (report.get("needs") or {}).items()}
         self.roles = {name: [role for role in machine.get("roles") or () if role in self.needs] for name, machine in machines.items()}
+        asked = report.get("asked") or {}
+        self.allowed = {check: _each(asked[key]) for check, (key,) in ALLOWED.items() if key in asked}
+        self.own: dict[str, t.Any] = dict(asked.get("custom_checks") or {})
+        its = {renamed.get(name, name): its for name, its in (asked.get("machines") or {}).items()}
+        usual = asked.get("internet_urls") or ()
+        self.urls = {name: set(its.get(name, {}).get("internet_urls", usual)) for name in machines}
+        self.models = {name: {str(figure): _number(amount) for figure, amount in its[name].get("serves", {}).items()}
+                       for name in its}
         self.closed: dict[At, list[Way]] = {}  # the ways of which a problem tells
         for call in report.get("not_reached") or ():
             caller, callee = (renamed.get(call[end], call[end]) for end in ("machine", "peer"))
@@ -147,16 +163,25 @@ class _View:
             return True
         if any(not self.asks_way(*way, check) for way in before.closed.get(at, ())):
             return True
+        if check in before.allowed and not self.allowed.get(check, set()) <= before.allowed[check]:
+            return True
+        if check in self.own and check in before.own and self.own[check] != before.own[check]:  # it may also be more
+            return True
+        if machine and check in URLS and not before.urls.get(machine, set()) <= self.urls.get(machine, set()):
+            return True
         machines = [machine] if machine is not None else self.examined & before.examined
         return any(amount > self.asked(name, figure).get(what, 0) for figure in NEEDS.get(check, ()) for name in machines
                    for what, amount in before.asked(name, figure).items())
 
     def asked(self, machine: str, figure: str) -> Amounts:
-        """The largest of what the machine's roles ask for."""
+        """The largest of what the machine's roles ask for, and what its models ask for besides."""
         found: dict[t.Any, float] = {}
         for role in self.roles.get(machine, ()):
             for what, amount in self.needs[role].get(figure, {}).items():
                 found[what] = max(amount, found.get(what, 0))
+        of_models, of_roles = self.models.get(machine, {}).get(figure, 0), found.get(ALL, 0)
+        if of_models:
+            found[ALL] = max(of_models, of_roles) if figure == "cpu_level" else of_models + of_roles
         return found
 
     def asks_way(self, caller: str, callee: str, port: int, check: str) -> bool:
@@ -194,9 +219,9 @@ class _View:
         compares = check in COMPARING or machine is None and check != checks.quorum.ID
         return compares and not other.read.isdisjoint(self.unread)
 
-    def never_made(self, at: At) -> bool:
-        """Whether it did not make this check at all; one that is the user's own may be silent while all is well."""
-        return at[1] not in self.made and (at[1] in checks.IDS or own.ID in self.skipped)
+    def never_made(self, at: At, other: _View) -> bool:
+        """Whether it did not make this check at all; what a task of the user's own finds may be silent while all is well."""
+        return at[1] not in self.made and (at[1] in checks.IDS or at[1] in other.own or own.ID in self.skipped)
 
 
 def _amounts(value: t.Any) -> Amounts:
@@ -204,11 +229,20 @@ def _amounts(value: t.Any) -> Amounts:
     if isinstance(value, list):
         return dict.fromkeys(value, 1)
     if not isinstance(value, Mapping):
-        return {"/": float(value)}
+        return {ALL: _number(value)}
     found: dict[t.Any, float] = {}
     for what, amount in value.items():
-        found.update({(what, one): 1 for one in amount} if isinstance(amount, list) else {what: float(amount)})
+        found.update({(what, one): 1 for one in amount} if isinstance(amount, list) else {what: _number(amount)})
     return found
+
+
+def _number(value: t.Any) -> float:
+    return float(min(value, MOST))
+
+
+def _each(value: t.Any) -> set[t.Any]:
+    """Each architecture, or each system and each of its versions."""
+    return {*value, *((what, one) for what, each in value.items() for one in each)} if isinstance(value, Mapping) else set(value)
 
 
 def _renamed(earlier: Report, report: Report) -> dict[str, str]:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import checks, settings
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.changes import ALLOWED, URLS, NotComparable, changes
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.changes import LIMITS as LIMITED
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.changes import NEEDS as NEEDED
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.changes import NotComparable, changes
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import evaluate
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Need
 
@@ -108,7 +108,7 @@ CASES = {
     "asked now": (report("a disk ok, b ports ok"), report("a ports warn, b ports ok"), {"new": "a ports"}),
     "a check that was not made at all": (
         report("a disk ok, b disk ok"), report("a role_ports fail, b role_ports ok"), {"uncovered": "a role_ports"}),
-    "one of the user's own comes": (report("a disk ok"), report("a disk ok, a raid fail"), {"new": "a raid"}),
+    "a task of the user's own tells of it": (report("a disk ok"), report("a disk ok, a raid fail"), {"new": "a raid"}),
     "the user's own were skipped": (
         report("a disk ok", skipped=["own_findings"]), report("a disk ok, a raid fail"), {"uncovered": "a raid"}),
     "one of the user's own is silent": (report("a raid fail"), report("a disk ok"), {"hidden": "a raid"}),
@@ -135,11 +135,16 @@ CASES = {
         report("a identity ok, b identity fail, c identity ok"), report("a login fail, b identity ok, c identity ok"),
         {"new": "a login", "hidden": "b identity"}),
     "its worst double is not examined": (
-        report("a identity ok, b identity fail, c identity ok"), report("b identity warn, c identity ok", "a"), {"remains": 1}),
+        report("a identity ok, b identity fail, c identity ok"), report("b identity warn, c identity ok", "a"), {"hidden": "b identity"}),
+    "its double warns, and is not examined": (
+        report("a identity ok, b identity warn, c identity ok"), report("b identity warn, c identity ok", "a"), {"remains": 1}),
     "its double was not examined": (
         report("b identity ok, c identity ok", "a"), report("a identity ok, b identity fail, c identity ok"), {"uncovered": "b identity"}),
     "its worst double was not examined": (
-        report("b identity warn, c identity ok", "a"), report("a identity ok, b identity fail, c identity ok"), {"remains": 1}),
+        report("b identity warn, c identity ok", "a"), report("a identity ok, b identity fail, c identity ok"),
+        {"uncovered": "b identity"}),
+    "its worse double is new": (
+        report("b identity warn, c identity ok"), report("a identity ok, b identity fail, c identity ok"), {"worse": "b identity"}),
     "its double is gone": (report("a identity ok, b identity fail, c identity ok"), report("b identity ok, c identity ok"),
                            {"fixed": "b identity"}),
     "its double is new": (report("b identity ok, c identity ok"), report("a identity ok, b identity fail, c identity ok"),
@@ -153,6 +158,10 @@ CASES = {
         report("a network fail, b network ok"), report("a network ok", "b"), {"fixed": "a network"}),
     "one for all of the user's own, and not all are there": (
         report("a disk ok, b disk ok, - all_alike fail"), report("a disk ok, - all_alike ok", "b"), {"hidden": "- all_alike"}),
+    "one for all can not be told yet": (
+        report("a disk ok, b disk ok, - all_alike fail"), report("a disk ok, - all_alike warn", "b"), {"hidden": "- all_alike"}),
+    "one for all could not be told then": (
+        report("a disk ok, - all_alike warn", "b"), report("a disk ok, b disk ok, - all_alike fail"), {"uncovered": "- all_alike"}),
     "others were tried by lot": (report("a network fail, b names fail"), report("a network ok, b names ok", **SAMPLED),
                                  {"hidden": "a network, b names"}),
     "others had been tried by lot": (report("a network ok, b network ok", **SAMPLED), report("a network fail, b network ok"),
@@ -186,6 +195,17 @@ def asking(findings, roles, needs=None, limits=None, closed="", **parts):
     made["not_reached"] = [{"machine": caller, "peer": callee, "port": int(port), "outcome": "timeout", "of": of}
                            for caller, callee, port, of in (way.split() for way in closed.split(", ") if way)]
     return made
+
+
+def also(findings, **asked):
+    """A report that also tells this of what it asks for."""
+    return asking(findings, "a node, b node", asked={
+        "systems": {"debian": ["12"]}, "architectures": ["x86_64"], "custom_checks": {}, "internet_urls": ["u1", "u2"], "machines": {},
+        **asked})
+
+
+def serving(**figures):
+    return {"machines": {"a": {"serves": figures}}}
 
 
 def but(role, **figures):
@@ -253,6 +273,69 @@ EASED = {
         asking("a disk fail, b cpus fail", "a database, b database"),
         asking("b disk ok", "b witness", not_examined="a", skipped=["cpus"]), {"hidden": "a disk, b cpus"}),
     "the earlier one does not tell what it asked for": (report("a disk fail"), asking("a disk ok", "a node"), {"fixed": "a disk"}),
+    # What holds for all machines.
+    "another system will do": (also("a system fail, b disk fail"), also("a system ok, b disk ok", systems={
+        "debian": ["12"], "fedora": ["40"]}), {"eased": "a system", "fixed": "b disk"}),
+    "another version will do": (
+        also("a system warn"), also("a system ok", systems={"debian": ["12", "13"]}), {"eased": "a system"}),
+    "a system will do in versions that were not tested": (
+        also("a system fail"), also("a system warn", systems={"debian": ["12"], "fedora": []}), {"eased": "a system"}),
+    "it has another system, and a version less will do": (
+        also("a system fail", systems={"debian": ["12", "13"]}), also("a system ok"), {"fixed": "a system"}),
+    "another architecture will do": (also("a architecture fail"), also("a architecture ok", architectures=["x86_64", "riscv64"]),
+                                     {"eased": "a architecture"}),
+    "an architecture less will do": (
+        also("a architecture fail", architectures=["x86_64", "riscv64"]), also("a architecture ok"), {"fixed": "a architecture"}),
+    "a check of one's own asks for something else": (
+        also("a raid fail, b raid warn, a disk fail", custom_checks={"raid": "d1", "disks": "d2"}),
+        also("a raid ok, b raid warn, a disk ok", custom_checks={"raid": "d3", "disks": "d2"}),
+        {"eased": "a raid", "fixed": "a disk", "remains": 1}),
+    "a check of one's own only warns now": (
+        also("a raid fail", custom_checks={"raid": "d1"}), also("a raid warn", custom_checks={"raid": "d3"}), {"eased": "a raid"}),
+    "a check of one's own is as it was": (
+        also("a raid fail, b raid fail", custom_checks={"raid": "d1"}), also("a raid ok, b raid warn", custom_checks={"raid": "d1"}),
+        {"fixed": "a raid", "better": "b raid"}),
+    "a check of one's own is gone": (also("a raid fail", custom_checks={"raid": "d1"}), also("a disk ok"), {"hidden": "a raid"}),
+    "a check of one's own comes": (also("a disk ok"), also("a raid fail", custom_checks={"raid": "d1"}), {"uncovered": "a raid"}),
+    "a check of one's own comes, and the earlier one does not tell of any": (
+        report("a disk ok"), also("a raid fail", custom_checks={"raid": "d1"}), {"uncovered": "a raid"}),
+    "a check of one's own comes, and another task's finding": (
+        also("a disk ok"), also("a raid fail, b lvm fail", custom_checks={"raid": "d1"}), {"uncovered": "a raid", "new": "b lvm"}),
+    "a check of one's own is of more machines": (
+        also("b raid ok", custom_checks={"raid": "d1"}), also("a raid fail, b raid ok", custom_checks={"raid": "d1"}), {"new": "a raid"}),
+    # What one machine is asked for besides its roles.
+    "a URL was replaced": (also("a internet fail, b disk fail"), also("a internet ok, b disk ok", internet_urls=["u1", "u3"]),
+                           {"eased": "a internet", "fixed": "b disk"}),
+    "all URLs were taken away": (also("a internet fail"), also("a disk ok", internet_urls=[]), {"eased": "a internet"}),
+    "a URL more, and it is well": (also("a internet fail"), also("a internet ok", internet_urls=["u3", "u2", "u1"]),
+                                   {"fixed": "a internet"}),
+    "another machine's URL was replaced": (
+        also("a internet fail"), also("a internet ok", machines={"b": {"internet_urls": ["u3"]}}), {"fixed": "a internet"}),
+    "its own URL was replaced": (
+        also("a internet fail, b internet fail", machines={"a": {"internet_urls": ["u3"]}}), also("a internet ok, b internet ok"),
+        {"eased": "a internet", "fixed": "b internet"}),
+    "its URL is one of its own now": (
+        also("a internet fail, b internet fail"), also("a internet ok, b internet ok", machines={"a": {"internet_urls": ["u2"]}}),
+        {"eased": "a internet", "fixed": "b internet"}),
+    "a model was taken away": (
+        also("a memory fail, a disk fail, a cpu fail, a gpu fail, a limits fail, a temp fail",
+             **serving(memory_mb=9, disk_gb=9, cpu_level=3, gpu_memory_mb=9)),
+        also("a memory ok, a disk ok, a cpu ok, a limits ok, a temp ok"),
+        {"eased": "a memory, a disk, a cpu, a gpu, a limits", "fixed": "a temp"}),
+    "a model needs less of one thing": (
+        also("a memory fail, a disk fail", **serving(memory_mb=9, disk_gb=9)), also("a memory ok, a disk ok", **serving(
+            memory_mb=8, disk_gb=9)), {"eased": "a memory", "fixed": "a disk"}),
+    "a model needs a level of CPUs, and its roles that too": (
+        asking("a cpu fail", "a database", asked=serving(cpu_level=2)), asking("a cpu ok", "a database", asked={}), {"fixed": "a cpu"}),
+    "another machine serves a model less": (
+        also("b memory fail", **serving(memory_mb=9)), also("b memory ok"), {"fixed": "b memory"}),
+    "it has another name, and its model was taken away": (
+        asking("a memory fail", "a node", asked=serving(memory_mb=9), addresses={"a": "10.9"}),
+        asking("x memory ok", "x node", asked={}, addresses={"x": "10.9"}), {"eased": "x memory"}),
+    "the earlier one does not tell what it asked for besides": (
+        asking("a system fail, a architecture fail, a internet fail, a memory fail, a raid fail", "a node"),
+        also("a system ok, a architecture ok, a internet ok, a memory ok, a raid ok", custom_checks={"raid": "d1"}),
+        {"fixed": "a system, a architecture, a internet, a memory, a raid"}),
 }
 
 
@@ -262,17 +345,23 @@ def test_what_is_well_since_less_is_asked_is_not_fixed(name):
     assert what(then, now) == told
 
 
-def test_each_figure_and_limit_that_a_check_judges_by_is_known():
+def test_all_that_a_check_judges_by_is_known():
     figures = "|".join(field.name for field in dataclasses.fields(Need))
+    own = {"need", "limits", "machines"}  # of Asked; the last is only how many there are
+    ways = ((rf"\bneed\.({figures})\b", "need"), (r"\blimits\[\"(\w+)\"\]", "limits"), (r"\basked\.(\w+)", "allowed"),
+            (r"asked_by_models\(record, \"(\w+)\"\)", "need"), (r"section\(record, \"serves\", .*\"(\w+_mb)\"", "need"),
+            (r"section\(record, \"(internet)\"", "urls"))
     judged = [(check.ID, kind, name) for check in (*checks.AFTER_LOGIN, *checks.BETWEEN)
               for source in [Path(check.__file__).read_text(encoding="utf-8")]
-              for kind, name in (*re.findall(rf"\b(need)\.({figures})\b", source), *re.findall(r"\b(limits)\[\"(\w+)\"\]", source))]
-    known = {(check, kind, name) for kind, table in (("need", NEEDED), ("limits", LIMITED)) for check, names in table.items()
-             for name in names}
-    assert len(judged) > 20
+              for pattern, kind in ways for name in re.findall(pattern, source) if kind != "allowed" or name not in own]
+    known = {(check, kind, name) for kind, table in (("need", NEEDED), ("limits", LIMITED), ("allowed", ALLOWED), ("urls", URLS))
+             for check, names in table.items() for name in names}
+    assert {kind for check, kind, name in judged} == {"need", "limits", "allowed", "urls"}
+    assert len(judged) > 30
     assert {one for one in judged if one[0] != checks.quorum.ID} <= known
     assert {name for check, kind, name in known if kind == "need"} <= set(figures.split("|"))
     assert {name for check, kind, name in known if kind == "limits"} <= set(settings.LIMITS)
+    assert {one for one in known if one[1] in ("allowed", "urls")} <= set(judged)
 
 
 def test_a_whole_run_that_asks_less(record):
@@ -281,6 +370,35 @@ def test_a_whole_run_that_asks_less(record):
     found = changes(then, now)
     assert {"machine": "db1", "check": "memory"} in found["eased"]
     assert found["fixed"] == []
+
+
+MODEL = [{"name": "starter", "memory_mb": 90_000}]
+TRIED = {"via": "direct", "ok": True, "stage": None, "reason": None}
+CLOSED = {**TRIED, "ok": False, "stage": "connect", "reason": "refused"}
+MANY = {"check": "many", "expect": "cpus > `100`", "fix": "Buy some."}
+# the check -> what a machine tells then and now, and what is asked for then and now
+LESS = {
+    "memory": ({"serves": MODEL}, {"serves": []}, {}, {}),
+    "system": ({}, {}, {"systems": {"fedora": ["40"]}}, {"systems": {"fedora": ["40"], "debian": ["12"]}}),
+    "architecture": ({}, {}, {"architectures": ["riscv64"]}, {"architectures": ["riscv64", "x86_64"]}),
+    "internet": ({"internet": [{"url": "https://a.example", **CLOSED}]}, {"internet": [{"url": "https://b.example", **TRIED}]}, {}, {}),
+    "many": ({}, {}, {"custom_checks": [MANY]}, {"custom_checks": [{**MANY, "expect": "cpus > `0`"}]}),
+}
+
+
+@pytest.mark.parametrize("check", LESS)
+def test_a_whole_run_that_asks_less_besides_its_roles(record, check):
+    machine_then, machine_now, asked_then, asked_now = LESS[check]
+    then, now = ({**report(), **evaluate([record(**machine)], **asked)}
+                 for machine, asked in ((machine_then, asked_then), (machine_now, asked_now)))
+    assert what(then, now) == {"eased": f"db1 {check}"}
+    del then["asked"]  # as one from before this was told
+    assert what(then, now) == {"fixed": f"db1 {check}"}
+
+
+def test_a_whole_run_in_which_a_check_of_ones_own_only_warns_now(record):
+    then, now = ({**report(), **evaluate([record()], custom_checks=[{**MANY, "level": level}])} for level in ("fail", "warn"))
+    assert what(then, now) == {"eased": "db1 many"}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -300,9 +418,11 @@ def test_each_problem_of_both_reports_is_told_once():
         found = changes(then, now)
         lists = {key: [(at["machine"], at["check"]) for at in found[key]] for key in found.keys() - {"since", "remains"}}
         left = [at for at in lists["eased"] if at in problems_of(now)]
-        both = len(lists["worse"]) + len(lists["better"]) + found["remains"] + len(left)
-        assert len(lists["new"]) + len(lists["uncovered"]) + both == len(problems_of(now))
-        assert len(lists["fixed"]) + len(lists["hidden"]) + len(lists["eased"]) - len(left) + both == len(problems_of(then))
+        again = [at for at in (*lists["hidden"], *lists["uncovered"]) if at in problems_of(now) & problems_of(then)]
+        both = len(lists["worse"]) + len(lists["better"]) + found["remains"] + len(left) + len(again)
+        come, gone = ([at for at in lists[key] if at not in again] for key in ("uncovered", "hidden"))
+        assert len(lists["new"]) + len(come) + both == len(problems_of(now))
+        assert len(lists["fixed"]) + len(gone) + len(lists["eased"]) - len(left) + both == len(problems_of(then))
 
 
 def problems_of(report):
@@ -322,6 +442,14 @@ def test_what_another_profile_asks_for_is_not_compared():
     with pytest.raises(NotComparable, match="^it is of the profile 'kubeadm', and this one of 'llmgw'$"):
         changes(then, now)
     assert what(unnamed, now) == {"remains": 1}
+
+
+def test_figures_that_no_machine_has_are_compared():
+    large = {"limits": {**LIMITS, "clock_fail_s": 10**400}, "asked": serving(memory_mb=10**400)}
+    then, now = asking("a clock fail, a memory fail", "a node"), asking("a clock ok, a memory ok", "a node", **large)
+    assert what(then, now) == {"eased": "a clock", "fixed": "a memory"}
+    assert what(asking("a clock fail, a memory fail", "a node", **large), asking("a clock ok, a memory ok", "a node")) == {
+        "eased": "a memory", "fixed": "a clock"}
 
 
 def broken(**parts):
@@ -356,6 +484,19 @@ def broken(**parts):
     (broken(needs={"node": 5}), "it is no report"),
     (broken(needs={"node": {"cpus": "many"}}), "it is no report"),
     (broken(needs={"node": {"ports": [{}]}}), "it is no report"),
+    (broken(needs={"node": {"cpus": -10**400}}), "it is no report"),
+    (broken(limits={"clock_warn_s": -10**400}), "it is no report"),
+    (broken(asked=5), "it is no report"),
+    (broken(asked={"systems": 5}), "it is no report"),
+    (broken(asked={"systems": {"debian": 5}}), "it is no report"),
+    (broken(asked={"architectures": [[]]}), "it is no report"),
+    (broken(asked={"custom_checks": [5]}), "it is no report"),
+    (broken(asked={"internet_urls": [[]]}), "it is no report"),
+    (broken(asked={"machines": ["a"]}), "it is no report"),
+    (broken(asked={"machines": {"a": 5}}), "it is no report"),
+    (broken(asked={"machines": {"a": {"internet_urls": [[]]}}}), "it is no report"),
+    (broken(asked={"machines": {"a": {"serves": {"memory_mb": "much"}}}}), "it is no report"),
+    (broken(asked={"machines": {"a": {"serves": {"memory_mb": -10**400}}}}), "it is no report"),
     (broken(needs={"node": {"reaches": {"node": [{}]}}}), "it is no report"),
     (broken(machines=[{"machine": "a", "roles": [[]]}]), "it is no report"),
     (broken(machines=[{"machine": "a", "roles": 5}]), "it is no report"),

@@ -121,6 +121,56 @@ def test_a_role_of_the_profile_and_one_of_the_needs_can_be_asked_of_checks_of_on
         evaluate([record()], custom_checks=of_cache)
 
 
+def trying(*urls):
+    return [{"url": url, "ok": True, "via": "direct", "stage": None, "reason": None} for url in urls]
+
+
+def test_what_is_asked_for_is_told_without_what_may_be_secret_or_long(record):
+    secret = {**MINE[0], "expect": "machine != 'hunter2'", "fix": "hunter2"}
+    models = [{"name": "hunter2", "memory_mb": 3, "cpu_level": 2}, {"name": "b", "memory_mb": 4, "cpu_level": 1, "disk_gb": 5}]
+    records = [record(machine="a", serves=models), *(record(machine=name) for name in "bc"),
+               record(machine="d", internet=trying("https://hunter2.example"))]
+    asked = evaluate(records, systems={"debian": ["12"]}, architectures=["x86_64"], custom_checks=[secret])["asked"]
+    assert asked["systems"] == {"debian": ["12"]}
+    assert asked["architectures"] == ["x86_64"]
+    assert list(asked["custom_checks"]) == ["mine"]
+    assert asked["machines"]["a"] == {"serves": {"memory_mb": 7, "cpu_level": 2, "disk_gb": 5}}
+    assert list(asked["machines"]) == ["a", "d"]
+    assert [*asked["machines"]["d"]] == ["internet_urls"]
+    assert asked["machines"]["d"]["internet_urls"] != asked["internet_urls"]
+    assert "hunter2" not in str(asked) and "example" not in str(asked)
+
+
+def test_what_is_asked_for_is_told_alike_where_it_is_alike(record):
+    def asked(urls=("https://a.example", "https://b.example"), **check):
+        return evaluate([record(internet=trying(*urls))], needs={"cache": {}}, custom_checks=[{**MINE[0], **check}])["asked"]
+
+    first = asked()
+    assert asked(urls=("https://b.example", "https://a.example"), detail="other words", fix="others") == first
+    assert asked(roles=["cache", "node"]) == asked(roles=["node", "cache"])
+    assert asked(urls=("https://a.example",))["internet_urls"] != first["internet_urls"]
+    others = [asked(**other)["custom_checks"]["mine"]
+              for other in ({}, {"expect": "`false`"}, {"level": "warn"}, {"roles": ["node"]}, {"expect": "`true`", "scope": "all"})]
+    assert len(set(others)) == len(others)
+
+
+@pytest.mark.parametrize("sections", [
+    {"serves": 5}, {"serves": [5]}, {"serves": [{"name": "a", "memory_mb": -5}]}, {"serves": [{"name": "a", "memory_mb": "much"}]},
+    {"internet": 5}, {"internet": [{"url": 5}]}, {"internet": None, "unmeasured": {"internet": "it took too long"}},
+    {"login": {"ok": False, "reason": "refused", "cause": "refused"}}], ids=str)
+def test_what_is_asked_for_where_a_record_is_odd(record, sections):
+    asked = evaluate([record(), record(machine="db2", **sections)])["asked"]
+    assert asked["machines"] == {}
+    assert asked == evaluate([record()])["asked"]
+
+
+def test_what_is_asked_for_adds_little_to_a_large_report(record):
+    models = [{"name": "starter", "memory_mb": 90_000, "gpu_memory_mb": 90_000, "disk_gb": 100}]
+    report = evaluate([record(machine=f"node{number}", address=f"10.0.1.{number}", roles=["node"], serves=models) for number in range(100)])
+    assert len(report["asked"]["machines"]) == 100
+    assert len(json.dumps(report["asked"])) < 0.04 * len(json.dumps(report))
+
+
 def itself(text, *_how):
     return text
 
