@@ -1,17 +1,21 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 """Texts that came out of a vault, which no message is to show.
 
-Where a template has made a text of one, nothing tells any more that it is secret; so they are looked for among the variables. Of those in a
-file that is encrypted as a whole Ansible keeps no mark. Pure.
+Where a template has made a text of one, nothing tells any more that it is secret; so they are looked for among the variables, and known
+again in what filters most often make of them, not in all (a hash). Of those in a file that is encrypted as a whole Ansible keeps no mark.
+Pure.
 """
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import functools
 import json
 import os
 import typing as t
 from collections.abc import Mapping, Sequence
+from urllib.parse import quote, quote_plus
 
 KINDS = ("EncryptedString", "AnsibleVaultEncryptedUnicode")  # what Ansible calls them from 2.19 on, and before
 BEGINNING, CUT = 8, "..."  # characters by which a longer one is known where a message is cut, and what then follows
@@ -38,7 +42,9 @@ def secrets_in(*given: Mapping[str, t.Any]) -> set[str]:
 
 def without(text: str, secrets: t.Iterable[str]) -> str:
     """The text with three stars for each of them, also where it is cut short there, made one line of, or shown as Python or JSON has it."""
-    for form in sorted({form for secret in secrets for form in _forms(secret)}, key=len, reverse=True):
+    forms = _forms(frozenset(secrets))
+    begun = forms.keys() & {text[at:at + LEAST] for at in range(len(text))} if forms else ()
+    for form in sorted({form for beginning in begun for form in forms[beginning]}, key=len, reverse=True):
         at = text.find(form[:BEGINNING])
         while at >= 0:
             end, on = at + len(os.path.commonprefix([text[at:], form])), at + 1
@@ -48,8 +54,17 @@ def without(text: str, secrets: t.Iterable[str]) -> str:
     return text
 
 
-def _forms(secret: str) -> tuple[str, ...]:
-    return secret, " ".join(secret.split()), repr(secret)[1:-1], json.dumps(secret)[1:-1]
+@functools.lru_cache(maxsize=4)  # since it is asked for each text of a report
+def _forms(secrets: frozenset[str]) -> dict[str, list[str]]:
+    """As they are shown, and as the filters upper, lower, b64encode and urlencode make them, by how they begin."""
+    found = set[str]()
+    for secret in secrets:
+        for made in (secret, secret.upper(), secret.lower()):
+            found |= {made, " ".join(made.split()), repr(made)[1:-1], json.dumps(made)[1:-1]}
+        for made in (secret, f"{secret}\n"):  # the end of the line, which secrets_in takes away, is encoded with the rest
+            encoded = made.encode(errors="replace")
+            found |= {base64.b64encode(encoded).decode(), quote(encoded), quote_plus(encoded)}
+    return {beginning: [form for form in found if form.startswith(beginning)] for beginning in {form[:LEAST] for form in found}}
 
 
 def untold(given: t.Any, secrets: t.Collection[str]) -> t.Any:

@@ -376,9 +376,11 @@ def test_what_is_not_a_choice_is_not_the_default(given):
 
 
 def test_a_check_with_a_secret_is_not_saved():
-    checks = [{"expect": "user == 'hidden'", "detail": "", "fix": "x"}, {"expect": "x", "detail": "", "fix": "hidden"}]
+    checks = [{"expect": "user == 'hidden'", "detail": "", "fix": "x"}, {"expect": "x", "detail": "", "fix": "hidden"},
+              {"expect": "user == 'aGlkZGVu'", "detail": "is HIDDEN", "fix": "x"}]
     assert settings.nothing_hidden(checks, {"other"}) is settings.nothing_hidden(checks, set()) is None
     with pytest.raises(settings.SettingsError) as error:
         settings.nothing_hidden(checks, {"hidden", "other"})
     assert [line.partition(" holds a text of a vault")[0] for line in str(error.value).splitlines()] == [
-        "preflight_custom_checks[0].expect", "preflight_custom_checks[1].fix"]
+        "preflight_custom_checks[0].expect", "preflight_custom_checks[1].fix", "preflight_custom_checks[2].expect",
+        "preflight_custom_checks[2].detail"]

@@ -1,5 +1,10 @@
 from __future__ import annotations
 
+import base64
+import json
+import re
+
+import jinja2
 import pytest
 from ansible.parsing import vault as ansibles
 from ansible.parsing.vault import VaultLib, VaultSecret
@@ -55,6 +60,20 @@ LONG = "correct horse battery staple"
 ])
 def test_it_is_not_shown(text, secrets, told):
     assert without(text, secrets) == told
+
+
+@pytest.mark.parametrize("template", [
+    "{{ pw }}", "{{ pw | upper }}", "{{ pw | lower }}", "{{ pw | b64encode }}", "{{ (pw ~ '\n') | b64encode }}", "{{ pw | urlencode }}",
+    "{{ {'a': pw} | urlencode }}", "{{ pw | upper | to_json }}", "{{ pw | string | repr_of | lower }}",
+])
+@pytest.mark.parametrize("secret", [LONG, "Pass/w\u00f6rd \"1\" & more", "abc", "two\nLines"])
+def test_it_is_not_shown_as_filters_make_it_either(template, secret):
+    filters = {"b64encode": lambda text: base64.b64encode(text.encode()).decode(), "to_json": json.dumps, "repr_of": repr}
+    environment = jinja2.Environment(autoescape=False)
+    environment.filters.update(filters)
+    made = environment.from_string(template).render(pw=secret)
+    assert re.fullmatch(r"x is (a=|'|\")?\*\*\*('|\")?\.", without(f"x is {made}.", {secret, "other"}))
+    assert without(f"x is {made}.", {"other"}) == f"x is {made}."
 
 
 def test_what_is_told_of_findings_and_waivers_holds_none():
