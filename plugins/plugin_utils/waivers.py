@@ -3,7 +3,8 @@
 
 A waiver is a mapping of check, machine (a list of patterns), reason, and until (the last day on which it holds, or None); see
 settings.waivers. It is used; unneeded, since what it is about is ok; waiting, for what was not looked at this time; expired; or it matches
-nothing at all (unmatched). That is told only where it is certain: who takes a waiver out that was only not needed this time, misses it.
+nothing at all (unmatched). That is told only where it is certain: who takes a waiver out that was only not needed this time, misses it. So
+is a pattern that no known machine matches, though others of its list do.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ ID = "waivers"
 
 FIX_EXPIRED = "Mend what it is about, give it a later until in preflight_waivers, or take it out."
 FIX_UNMATCHED = "Correct its check or machine in preflight_waivers, or take it out."
+FIX_UNKNOWN = "Correct it in machine in preflight_waivers, or take it out there."
 
 Waiver = Mapping[str, t.Any]
 
@@ -60,6 +62,10 @@ def apply(
         elif state == "unmatched":
             why = _why(waiver, of_check, looked_at)
             told.append((None, warn(f"{what} matches nothing: {why} ({waiver['reason']})", FIX_UNMATCHED)))
+        unknown = [] if state == "expired" else _unknown(waiver, looked_at)
+        if unknown:
+            told.append((None, warn(f"{waiver['check']} on {several(unknown)}: no machine that is known is called so ({waiver['reason']})",
+                                    FIX_UNKNOWN)))
     return [_waived(finding, holding[finding.check]) if finding.check in holding else finding for finding in findings], states, told
 
 
@@ -76,7 +82,18 @@ def _is_about(waiver: Waiver, machine: str | None) -> bool:
     """What is about all machines together is matched by * only."""
     if machine is None:
         return "*" in waiver["machine"]
-    return any(pattern == machine or fnmatch.fnmatchcase(machine, pattern) for pattern in waiver["machine"])
+    return any(_matches(pattern, machine) for pattern in waiver["machine"])
+
+
+def _matches(pattern: str, machine: str) -> bool:
+    return pattern == machine or fnmatch.fnmatchcase(machine, pattern)
+
+
+def _unknown(waiver: Waiver, looked_at: LookedAt) -> list[str]:
+    """Its patterns that no machine matches, where there are others; of one without these it is told that it matches nothing."""
+    known = (*looked_at.read, *looked_at.absent, *looked_at.elsewhere)
+    found = [pattern for pattern in waiver["machine"] if pattern != "*" and not any(_matches(pattern, machine) for machine in known)]
+    return found if len(found) < len(waiver["machine"]) else []
 
 
 def _is_about_one_of(waiver: Waiver, machines: t.Iterable[str]) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import datetime
+import json
 import re
 import textwrap
 from pathlib import Path
@@ -121,7 +123,8 @@ def test_all_of_it_together(lab, run):
         "used", "used", "used", "expired", "unmatched", "unneeded", "waiting"]
     assert [finding["detail"] for finding in outcome.report["findings"] if finding["check"] == "waivers"] == [
         "many on db1 ran out on 2020-01-01 and holds no longer (was so)",
-        "dsik on * matches nothing: there is no such check, and no task left a finding of that name (a slip)"]
+        "dsik on * matches nothing: there is no such check, and no task left a finding of that name (a slip)",
+        "disk on x: no machine that is known is called so (grows in March)"]
     # Facts are in the records only, and these on no screen.
     facts = outcome.records()["n1"]["facts"]
     assert facts["distribution"] == "Debian" and "interfaces" not in facts
@@ -299,10 +302,11 @@ def test_what_came_out_of_a_vault_is_in_no_report_and_no_record(run, tmp_path):
     (tmp_path / "vault.yml").write_text("hidden: !vault |\n" + textwrap.indent(encrypted, "  "))
     shown = "{{ hidden | trim }}"
     of_all = {
-        "preflight_only": ["told", "held", "own_findings"], "preflight_report_formats": ["json", "html", "xml", "md"],
+        "preflight_only": ["told", "held", "formed", "own_findings"], "preflight_report_formats": ["json", "html", "xml", "md"],
         "preflight_custom_checks": [
             {"check": "told", "expect": f"login.user == '{shown}'", "detail": "{login.user}, not {{ hidden }}", "fix": f"Be {shown}."},
-            {"check": "held", "expect": f"login.user != '{shown}'", "fix": "x"}],
+            {"check": "held", "expect": f"login.user != '{shown}'", "fix": "x"},
+            {"check": "formed", "expect": "login.user != '{{ hidden | trim | b64encode }}'", "fix": "{{ hidden | upper }}"}],
         "preflight_own_findings": [{"check": "mine", "level": "warn", "detail": f"is {shown}", "fix": f"Not {shown}"}, f"{shown}"],
         "preflight_waivers": [{"check": "told", "reason": f"since {shown}"}, {"check": "nope", "reason": shown}]}
     whole, arguments = {"vars_files": ["vault.yml"], "tasks": [ROLE]}, f"-v --vault-password-file {password}"
@@ -311,20 +315,26 @@ def test_what_came_out_of_a_vault_is_in_no_report_and_no_record(run, tmp_path):
     assert outcome.rc == 2
     found = [finding for finding in outcome.report["findings"] if finding["check"] != "login"]
     assert [(finding["check"], finding["detail"], finding["fix"]) for finding in found] == [
-        ("told", "root, not ***", "Be ***."), ("held", "holds: login.user != '***'", ""), ("mine", "is ***", "Not ***"),
+        ("told", "root, not ***", "Be ***."), ("held", "holds: login.user != '***'", ""),
+        ("formed", "holds: login.user != '***'", ""), ("mine", "is ***", "Not ***"),
         ("own_findings", "preflight_own_findings[1] is a text ('***'), not a mapping", OWN_FIX),
         ("waivers", "nope on * matches nothing: there is no such check, and no task left a finding of that name (***)", FIX_UNMATCHED)]
     assert [waiver["reason"] for waiver in outcome.report["waivers"]] == ["since ***", "***"]
-    assert secret not in outcome.output
+    encoded = base64.b64encode(secret.encode()).decode()
+    assert secret not in outcome.output and encoded not in outcome.output
     files = [file.read_text() for file in (outcome.folder / "reports").iterdir()]
-    assert len(files) == 4 and not [text for text in files if secret in text]
+    assert len(files) == 4 and not [text for text in files if secret in text or encoded in text]
 
     of_all["preflight_records_dir"] = str(tmp_path / "records")
     outcome = run(inventory, whole, None, of_all, arguments=arguments)
     assert message_of(outcome).splitlines()[1:] == [
         f"preflight_custom_checks{place} holds a text of a vault, and would be saved in preflight_records_dir as it is. Leave it out of "
-        "the check, or the check out of runs that save what they read." for place in ("[0].expect", "[0].detail", "[0].fix", "[1].expect")]
+        "the check, or the check out of runs that save what they read."
+        for place in ("[0].expect", "[0].detail", "[0].fix", "[1].expect", "[2].expect", "[2].fix")]
     of_all.update(preflight_custom_checks=[], preflight_only=["own_findings"])
     run(inventory, whole, None, of_all, arguments=arguments)
     (file,) = (tmp_path / "records").iterdir()
     assert "since ***" in file.read_text() and secret not in file.read_text()
+    # Where docs/own-checks.md says that records are.
+    assert file.match("preflight-records-*.json")
+    assert [record["machine"] for record in json.loads(file.read_text())["records"]] == ["here"]

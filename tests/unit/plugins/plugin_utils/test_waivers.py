@@ -135,6 +135,28 @@ def test_one_that_matches_nothing(record, waiver, words):
     assert (states(report), told(report)) == (["unmatched"], [("warn", words)])
 
 
+@pytest.mark.parametrize(("machine", "unknown"), [
+    (["db1", "typo*"], "typo*"), (["n1", "bd1", "db*", "x"], "bd1, x"), (["*", "typo"], "typo"), (["there", "typo"], "typo"),
+    (["db1", "n1", "there", "t*", "*"], None), (["typo"], None), (["x", "typo"], None),
+])
+@pytest.mark.parametrize("check", ["disk", "cpus", "memory"])
+def test_a_misspelt_name_beside_others_is_told(record, machine, unknown, check):
+    def judged_with(machine):
+        return judged([record(disks=LOW), DEAD], {"check": check, "machine": machine}, elsewhere=["there"], skip=["memory"])
+
+    report = judged_with(machine)
+    found = [(detail, finding["fix"]) for finding, (level, detail) in zip(
+        [one for one in report["findings"] if one["check"] == waivers.ID], told(report), strict=True) if "matches nothing" not in detail]
+    assert found == ([(f"{check} on {unknown}: no machine that is known is called so (why)", waivers.FIX_UNKNOWN)] if unknown else [])
+    names = [name for name in machine if unknown and name not in unknown.split(", ")]
+    assert not unknown or states(report) == states(judged_with(names))
+
+
+def test_of_one_that_ran_out_no_name_is_told(record):
+    report = judged([record(disks=LOW)], {"check": "disk", "machine": ["db1", "typo"], "until": "2027-01-30"})
+    assert [detail for level, detail in told(report)] == ["disk on db1, typo ran out on 2027-01-30 and holds no longer (why)"]
+
+
 def test_a_task_of_ones_own_need_not_say_that_all_is_well(record):
     records = [record(own_findings=[{"check": "smart", "level": "warn", "detail": "x", "fix": "y"}]), record(machine="n2", roles=["node"])]
     report = judged(records, {"check": "smart", "machine": "n2"})
@@ -165,7 +187,7 @@ def test_it_waits_for_what_was_not_looked_at(record, waiver, state):
     report = judged(records, waiver, custom_checks=mine, skip=["time_sync", "mine"], others=[{"machine": "db3", "roles": ["database"]}],
                     elsewhere=["app1", "app2"])
     assert states(report) == [state]
-    assert len(told(report)) == (state == "unmatched")
+    assert sum("matches nothing" in detail for level, detail in told(report)) == (state == "unmatched")
 
 
 @pytest.mark.parametrize(("waiver", "state"), [
