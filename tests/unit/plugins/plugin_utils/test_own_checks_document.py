@@ -45,8 +45,8 @@ LISTENS = [{"port": 9100, "address": "::", "process": None, "user": "root"}]
     ("no_swap", {"facts": {"swaptotal_mb": 2048}, "roles": ["node"]}, "fail", "has 2048 MB of swap", "Take it away with swapoff -a"),
     ("data_on_a_known_filesystem", {"facts": {"mounts": [{"mount": "/data", "fstype": "xfs"}, {"mount": "/", "fstype": "btrfs"}]}}, "fail",
      "/ is btrfs, not ext4 or xfs", "Put the database's machines on ext4"),
-    ("exporter_port", {"listening": LISTENS}, "warn", "9100 is in use by root", "before the exporter comes to db1."),
-    ("exporter_port", {"listening": [{**LISTENS[0], "process": "x"}]}, "warn", "9100 is in use by x", "before the exporter comes to db1."),
+    ("exporter_port", {"listening": LISTENS}, "warn", "9100 is in use by root", "before the exporter is installed."),
+    ("exporter_port", {"listening": [{**LISTENS[0], "process": "x"}]}, "warn", "9100 is in use by x", "before the exporter is installed."),
     ("deploy_user", {"login": {"ok": True, "user": "root", "uid": 0}, "sudo": {"how": "root"}}, "fail",
      "logged in as root, sudo: root", "as the user that will install."),
 ])
@@ -71,6 +71,10 @@ def test_what_is_said_of_the_language():
     assert yields("unmeasured.facts != null || facts.swaptotal_mb == `1`", **absent) is True
     with pytest.raises(custom._Absent):
         custom.compiled("facts.swaptotal_mb != `1`").search(custom.seen(gone))
+    for expression in ("to_number(system.version) >= `12`", "contains(['11', '12'], system.version)"):
+        assert expression in DOCUMENT and yields(expression) is True
+    with pytest.raises(custom.ExpressionError):
+        custom.compiled("system.version >= '12'")
     assert custom.parts("{'{'}{ {a: cpus}.a }") == ((True, "'{'"), (True, " {a: cpus}.a "))
     assert "`{'{'}` is a brace" in DOCUMENT and "`{ {a: cpus}.a }`" in DOCUMENT
 
