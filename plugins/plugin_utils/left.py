@@ -22,7 +22,8 @@ def plan_of(given: Mapping[str, t.Any], variables: Mapping[str, t.Any]) -> Mappi
 
 def left_by(task: str, hostvars: Mapping[str, t.Any], machine: str) -> Mapping[str, t.Any] | None:
     """What the role's own task registered for this machine, in this run or an earlier one, or None."""
-    of_machine = hostvars[machine]
+    # As it is: what is asked of hostvars itself Ansible goes through for templates, which takes longer than to judge it.
+    of_machine = getattr(hostvars, "raw_get", hostvars.__getitem__)(machine)
     result = of_machine[task] if task in of_machine else None
     # What runs once is registered on every machine.
     return result if isinstance(result, Mapping) and result.get("machine") == machine and {"run", "play"} <= set(result) else None

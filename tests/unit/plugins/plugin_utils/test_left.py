@@ -19,6 +19,17 @@ def test_what_a_task_left_of_a_machine(registered, found):
     assert left.left_by(left.PROBE, {"a": registered}, "a") == found
 
 
+def test_nothing_is_gone_through_for_templates():
+    class HostVars(dict):
+        """As Ansible's: what is asked for by its name is worked out."""
+
+        def raw_get(self, machine):
+            return {"preflight_probe": RESULT} if machine == "a" else {}
+
+    assert left.left_by(left.PROBE, HostVars(), "a") is RESULT
+    assert left.left_by(left.PROBE, HostVars(), "b") is None
+
+
 @pytest.mark.parametrize(("result", "record"), [
     (RESULT, OK), ({**RESULT, "run": "earlier"}, None), ({**RESULT, "record": {"login": {"ok": False}}}, None),
     ({**RESULT, "record": {"login": 5}}, None), ({**RESULT, "record": None}, None),
