@@ -135,6 +135,19 @@ def test_one_that_matches_nothing(record, waiver, words):
     assert (states(report), told(report)) == (["unmatched"], [("warn", words)])
 
 
+def test_it_covers_what_could_not_be_read_and_a_check_that_is_broken_as_the_docs_say(record):
+    report = judged([record(disks=None, unmeasured={"disks": "no answer"})], {"check": "disk"}, {"check": "mine"},
+                    custom_checks=[{"check": "mine", "expect": "disks == `1`", "fix": "x"}])
+    assert [(finding["check"], finding["level"]) for finding in report["findings"] if "waived" in finding] == [
+        ("disk", "fail"), ("mine", "fail")]
+    assert states(report) == ["used", "used"]
+
+
+def test_a_waiver_of_a_task_that_is_silent_where_all_is_well_warns_and_with_ok_it_does_not(record):
+    for left, expected in (([], ["unmatched"]), ([{"check": "smart", "level": "ok", "detail": "x"}], ["unneeded"])):
+        assert states(judged([record(own_findings=left)], {"check": "smart", "machine": "db1"})) == expected
+
+
 @pytest.mark.parametrize(("machine", "unknown"), [
     (["db1", "typo*"], "typo*"), (["n1", "bd1", "db*", "x"], "bd1, x"), (["*", "typo"], "typo"), (["there", "typo"], "typo"),
     (["db1", "n1", "there", "t*", "*"], None), (["typo"], None), (["x", "typo"], None),
