@@ -122,9 +122,9 @@ def test_all_of_it_together(lab, run):
     assert [waiver["state"] for waiver in outcome.report["waivers"]] == [
         "used", "used", "used", "expired", "unmatched", "unneeded", "waiting"]
     assert [finding["detail"] for finding in outcome.report["findings"] if finding["check"] == "waivers"] == [
+        "disk on x: no machine that is known is called so (grows in March)",
         "many on db1 ran out on 2020-01-01 and holds no longer (was so)",
-        "dsik on * matches nothing: there is no such check, and no task left a finding of that name (a slip)",
-        "disk on x: no machine that is known is called so (grows in March)"]
+        "dsik on * matches nothing: there is no such check, and no task left a finding of that name (a slip)"]
     # Facts are in the records only, and these on no screen.
     facts = outcome.records()["n1"]["facts"]
     assert facts["distribution"] == "Debian" and "interfaces" not in facts
@@ -230,16 +230,16 @@ def test_one_error_tells_all_that_can_not_be_used_before_anything_is_read(run):
     lines = message_of(outcome).splitlines()
     beginnings = [
         "Nothing was read, because:",
+        "preflight_gather_subset is 'netwrok': the known subsets are all, ",
+        "preflight_waivers[0].check is 'login': this one can not be waived.",
+        "preflight_waivers[0].until is 'soon': it must be a day such as 2027-01-31, the last on which the waiver holds.",
         "preflight_custom_checks[0].check is 'cpus': another check has this id.",
         "preflight_custom_checks[0].expect is 'cpus >=': it ends before it is complete.",
         "preflight_custom_checks[0].fix is '{': the brace at character 1 is not closed; a brace itself is {'{'}.",
         "preflight_custom_checks[1].expect is 'nope(a)': there is no function nope(); there are abs, ",
-        "preflight_gather_subset is 'netwrok': the known subsets are all, ",
         "preflight_only is 'mine': the known checks are login, system, ",
         "preflight_only is 'dsik': the known checks are login, system, ",
         "preflight_skip is 'login': this one can not be skipped.",
-        "preflight_waivers[0].check is 'login': this one can not be waived.",
-        "preflight_waivers[0].until is 'soon': it must be a day such as 2027-01-31, the last on which the waiver holds.",
     ]
     assert [line[:len(beginning)] for line, beginning in zip(lines, beginnings, strict=True)] == beginnings
 
