@@ -148,6 +148,9 @@ def test_what_is_asked_for_is_told_alike_where_it_is_alike(record):
     first = asked()
     assert asked(urls=("https://b.example", "https://a.example"), detail="other words", fix="others") == first
     assert asked(roles=["cache", "node"]) == asked(roles=["node", "cache"])
+    many = asked(urls=[f"https://{name}.example" for name in "abcdefgh"])["internet_urls"]
+    assert len(many) == 8
+    assert many == sorted(many)  # whatever order a set has in this run
     assert asked(urls=("https://a.example",))["internet_urls"] != first["internet_urls"]
     others = [asked(**other)["custom_checks"]["mine"]
               for other in ({}, {"expect": "`false`"}, {"level": "warn"}, {"roles": ["node"]}, {"expect": "`true`", "scope": "all"})]
