@@ -82,17 +82,14 @@ def _is_about(waiver: Waiver, machine: str | None) -> bool:
     """What is about all machines together is matched by * only."""
     if machine is None:
         return "*" in waiver["machine"]
-    return any(_matches(pattern, machine) for pattern in waiver["machine"])
-
-
-def _matches(pattern: str, machine: str) -> bool:
-    return pattern == machine or fnmatch.fnmatchcase(machine, pattern)
+    return any(pattern == machine or fnmatch.fnmatchcase(machine, pattern) for pattern in waiver["machine"])
 
 
 def _unknown(waiver: Waiver, looked_at: LookedAt) -> list[str]:
     """Its patterns that no machine matches, where there are others; of one without these it is told that it matches nothing."""
-    known = (*looked_at.read, *looked_at.absent, *looked_at.elsewhere)
-    found = [pattern for pattern in waiver["machine"] if pattern != "*" and not any(_matches(pattern, machine) for machine in known)]
+    known = {"*", *looked_at.read, *looked_at.absent, *looked_at.elsewhere}
+    found = [pattern for pattern in waiver["machine"]
+             if pattern not in known and not any(fnmatch.fnmatchcase(machine, pattern) for machine in known)]
     return found if len(found) < len(waiver["machine"]) else []
 
 
