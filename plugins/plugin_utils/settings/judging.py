@@ -12,7 +12,7 @@ from .. import custom, own, parts
 from ..model import CHECK_ID, CHECK_ID_IS, FIX_MOST, NOT_WAIVED
 from ..vaulted import without
 from ..waivers import ID as OF_WAIVERS
-from .values import Problems, is_list, texts
+from .values import Problems, is_list, parted, texts
 
 ANSIBLES = re.compile(r"\[\w+:\w+(:\d+)?\]")  # a range in a pattern of hosts, which to a shell is a set of letters
 WAIVER = ("check", "machine", "reason", "until")
@@ -62,7 +62,7 @@ def _is_day(text: t.Any) -> bool:
 def check_ids(given: t.Any, known: Sequence[str], name: str) -> tuple[str, ...]:
     """Ids of checks, all of them known ones."""
     problems = Problems()
-    ids = texts(_parted(given), (), name)
+    ids = texts(parted(given), (), name)
     for check in ids:
         if check not in known:
             problems.add(name, check, f"the known checks are {', '.join(known)}.")
@@ -75,7 +75,7 @@ def check_ids(given: t.Any, known: Sequence[str], name: str) -> tuple[str, ...]:
 def gather_subset(given: t.Any, known: t.Collection[str], name: str = "preflight_gather_subset") -> tuple[str, ...]:
     """Subsets of Ansible's facts; one after an exclamation mark is left out."""
     problems = Problems()
-    subsets = texts(_parted(given), (), name)
+    subsets = texts(parted(given), (), name)
     for subset in subsets:
         if subset.removeprefix("!") not in known:
             problems.add(name, subset, f"the known subsets are {', '.join(sorted(known))}.")
@@ -152,11 +152,6 @@ def _listed(given: t.Any, name: str, must: str) -> Sequence[t.Any]:
         problems.add(name, given, must)
         problems.stop()
     return t.cast(Sequence[t.Any], given)
-
-
-def _parted(given: t.Any) -> t.Any:
-    """A text as a list, as Ansible has it for lists on its command line."""
-    return [part.strip() for part in given.split(",") if part.strip()] if isinstance(given, str) else given
 
 
 def _look_at_keys(given: Mapping[t.Any, t.Any], known: Sequence[str], where: str, problems: Problems) -> None:
