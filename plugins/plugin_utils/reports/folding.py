@@ -8,8 +8,6 @@ import typing as t
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from ..model import FIX_MOST as FIX_MOST
-
 NAMES_MOST = 8  # names or ranges of names in one line before the rest is only counted
 TEXT_MOST = 400  # characters of one detail; what comes from a machine may be of any length
 NAME_MOST = 255  # no host's name is longer; where a shorter one is cut, names that differ late look alike and are not folded

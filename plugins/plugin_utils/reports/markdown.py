@@ -15,6 +15,7 @@ import re
 import typing as t
 from collections.abc import Iterable, Sequence
 
+from ..model import FIX_MOST
 from . import text
 from .folding import NAMES_MOST, TEXT_MOST
 from .text import clean
@@ -115,7 +116,7 @@ def _of_level(findings: Sequence[t.Any], level: str, rank: int) -> Iterable[_Par
 
 def _blocks(blocks: Iterable[text.Block]) -> Iterable[Line]:
     for check, fix, problems in blocks:
-        head = f"\n**{code(check)}**{': ' if fix else ''}{prose(fix, text.FIX_MOST)}\n\n"
+        head = f"\n**{code(check)}**{': ' if fix else ''}{prose(fix, FIX_MOST)}\n\n"
         for detail, machines in problems:
             yield f"{head}- {who(machines)}: {prose(detail)}", len(machines) or 1
             head = ""

@@ -6,10 +6,10 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Iterable, Mapping
 
-from ..model import OUTCOMES, Level
+from ..model import FIX_MOST, OUTCOMES, Level
 from . import columns, folding, offers, places
 
-clean, names, FIX_MOST = folding.clean, folding.names, folding.FIX_MOST
+clean, names = folding.clean, folding.names
 
 LEVELS = {str(level): level for level in Level}
 NOT_EXAMINED = {

@@ -17,10 +17,11 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup, escape
 
+from ...model import FIX_MOST
 from ..folding import cut
 from ..text import with_names_folded
 from . import clocks, fit, grid, reach, rest, todo
-from .words import FIX_MOST, MOST, Finding, clean, count, names
+from .words import MOST, Finding, clean, count, names
 
 HERE = Path(__file__).parent
 # Characters of all texts together, as the page has them and as its data have them.

@@ -6,7 +6,8 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Iterable, Mapping, Sequence
 
-from .words import FIX_MOST, NAME_MOST, SEVERITY, TOGETHER, Finding, clean, order, state, unread, worst
+from ...model import FIX_MOST
+from .words import NAME_MOST, SEVERITY, TOGETHER, Finding, clean, order, state, unread, worst
 
 
 class Row(t.NamedTuple):

@@ -6,8 +6,9 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Iterable, Mapping, Sequence
 
+from ...model import FIX_MOST
 from .. import offers
-from .words import FIX_MOST, Finding, clean, names, order, state
+from .words import Finding, clean, names, order, state
 
 WAIVERS_MOST = 1000  # that the page offers: where each machine has its own problems, they would be much of its size
 

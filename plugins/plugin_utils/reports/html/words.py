@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from .. import folding
 
-MOST, FIX_MOST = 500, folding.FIX_MOST  # characters of one text; what comes from a machine may be of any length
+MOST = 500  # characters of one text; what comes from a machine may be of any length
 SEVERITY = {"fail": 3, "warn": 2, "waived": 1, "ok": 0}
 TOGETHER = "all together"  # what stands for a machine where a finding is about all of them
 

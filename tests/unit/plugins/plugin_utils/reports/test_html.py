@@ -10,6 +10,7 @@ import re
 import pytest
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import evaluate
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import FIX_MOST
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports.html import (
     TOO_LONG,
@@ -22,7 +23,6 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports.html impor
     rest,
     todo,
 )
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports.html.words import FIX_MOST
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports.text import with_names_folded
 from browser import made_up
 
