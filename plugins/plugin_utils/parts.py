@@ -99,6 +99,7 @@ def whole(parts: Mapping[str, t.Any], version: str, now: datetime.datetime, limi
     order = _in_order([[machine["machine"] for machine in parts[name]["machines"] if (machine.get("why") == "peer") is peers]
                        for name in by_time for peers in (False, True)])
     told_by = {name: {machine["machine"]: machine for machine in parts[name]["machines"]} for name in by_time}
+    unknown = {name: [machine for machine in order if machine not in told_by[name]] for name in by_time}
     records, findings = [], []
     for machine in order:
         told = {name: told_by[name][machine] for name in by_time if machine in told_by[name]}
@@ -107,7 +108,7 @@ def whole(parts: Mapping[str, t.Any], version: str, now: datetime.datetime, limi
             records.append(_with_stand_ins(read_in[machine][taken]))
             findings += _about(machine, parts, read_in[machine], settings["limits"]["stale_s"], version, now)
             if "network" not in settings["left_out"]:
-                findings += _untried(machine, [other for other in order if other not in told_by[taken]])
+                findings += _untried(machine, unknown[taken])
         else:
             last = told[[*told][-1]]
             records.append({**{key: last[key] for key in ("machine", "address", "roles")},
