@@ -87,8 +87,9 @@ def command(argv, limit_s):
     environment = dict(os.environ, LC_ALL="C", LANGUAGE="C")
     try:
         # run_command of AnsibleModule knows no deadline.
-        process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   env=environment, cwd="/", start_new_session=True)  # pylint: disable=ansible-bad-function
+        process = subprocess.Popen(  # pylint: disable=ansible-bad-function
+            argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, cwd="/",
+            start_new_session=True)
     except OSError as error:
         raise Unmeasured("%s: %s" % (argv[0], error.strerror)) from error
     try:
