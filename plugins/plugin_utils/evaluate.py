@@ -3,21 +3,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import datetime
-import hashlib
-import json
 import typing as t
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from . import checks, custom, own, parts, settings, waivers
+from .asked import asked_besides
 from .checks import login, network
 from .fit import fit
-from .model import Asked, Finding, Group, Level, Member, Need, Unmeasured, asked_by_models, section, together
+from .model import Asked, Finding, Group, Level, Member, Need, Unmeasured, section, together
 from .plain import plain
-from .settings.machine import MAY_ASK
 
 SCHEMA_VERSION = 1  # of a report; it grows when a program that reads one must change
 CLOCK = {"offset_s": (int, float), "error_s": (int, float)}
@@ -116,7 +113,7 @@ def evaluate(
         "waivers": states,
         "limits": common.limits,
         "needs": {role: settings.as_given(need) for role, need in known.items()},
-        "asked": _asked(common, own_checks, members, read),
+        "asked": asked_besides(common, own_checks, members, read),
         "fit": fit(read, known, common),
         "not_reached": [
             {"machine": one.name, "peer": call["machine"], "port": call["port"], "outcome": call["outcome"], "of": of}
@@ -155,48 +152,6 @@ def _own(
             asked = [one for one in read if custom.is_about(check, one.roles)]
             found += [Finding(one.name, check["check"], *custom.judge(check, seen[one.name])) for one in asked]
     return found
-
-
-def _asked(
-    common: Asked, own_checks: Sequence[custom.Check], members: Sequence[Member], read: Sequence[Member],
-) -> dict[str, t.Any]:
-    """What is asked for besides needs and limits, as far as changes.py must tell whether it is less than before."""
-    urls = {}
-    for one in read:
-        with contextlib.suppress(Unmeasured):
-            urls[one.name] = tuple(sorted({_digest(tried["url"]) for tried in section(one.record, "internet", [{"url": str}])}))
-    usual = next((each for each, _times in Counter(urls.values()).most_common(1)), ())
-    machines = {}
-    for one in members:
-        its: dict[str, t.Any] = {}
-        if serves := _of_models(one.record):
-            its["serves"] = serves
-        if urls.get(one.name, usual) != usual:
-            its["internet_urls"] = urls[one.name]
-        if its:
-            machines[one.name] = its
-    return {
-        "systems": common.systems, "architectures": common.architectures, "internet_urls": usual,
-        "custom_checks": {check["check"]: _digest(*(check[key] for key in ("expect", "scope", "level")), *sorted(check["roles"]))
-                          for check in own_checks},
-        "machines": machines,
-    }
-
-
-def _of_models(record: Mapping[str, t.Any]) -> dict[str, int]:
-    """The figures of all models that the machine will serve together, as the checks add them up."""
-    found = {}
-    for figure in ("memory_mb", *MAY_ASK):
-        with contextlib.suppress(Unmeasured):
-            amounts = [amount for _name, amount in asked_by_models(record, figure) if amount > 0]
-            if amounts:
-                found[figure] = max(amounts) if figure == "cpu_level" else sum(amounts)
-    return found
-
-
-def _digest(*texts: str) -> str:
-    """By which to see that something is another one; what it is may be a secret."""
-    return hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:8]
 
 
 def _section(one: Member, name: str, shape: t.Any) -> t.Any:

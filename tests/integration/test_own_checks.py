@@ -306,7 +306,8 @@ def test_what_came_out_of_a_vault_is_in_no_report_and_no_record(run, tmp_path):
         "preflight_custom_checks": [
             {"check": "told", "expect": f"login.user == '{shown}'", "detail": "{login.user}, not {{ hidden }}", "fix": f"Be {shown}."},
             {"check": "held", "expect": f"login.user != '{shown}'", "fix": "x"},
-            {"check": "formed", "expect": "login.user != '{{ hidden | trim | b64encode }}'", "fix": "{{ hidden | upper }}"}],
+            {"check": "formed", "expect": "login.user != '{{ hidden | trim | b64encode }}'", "fix": "{{ hidden | upper }}"},
+            {"check": "open", "expect": "login.ok", "fix": "x"}],
         "preflight_own_findings": [{"check": "mine", "level": "warn", "detail": f"is {shown}", "fix": f"Not {shown}"}, f"{shown}"],
         "preflight_waivers": [{"check": "told", "reason": f"since {shown}"}, {"check": "nope", "reason": shown}]}
     whole, arguments = {"vars_files": ["vault.yml"], "tasks": [ROLE]}, f"-v --vault-password-file {password}"
@@ -320,6 +321,7 @@ def test_what_came_out_of_a_vault_is_in_no_report_and_no_record(run, tmp_path):
         ("own_findings", "preflight_own_findings[1] is a text ('***'), not a mapping", OWN_FIX),
         ("waivers", "nope on * matches nothing: there is no such check, and no task left a finding of that name (***)", FIX_UNMATCHED)]
     assert [waiver["reason"] for waiver in outcome.report["waivers"]] == ["since ***", "***"]
+    assert list(outcome.report["asked"]["custom_checks"]) == ["open"]  # by a digest of the others the secret could be guessed
     encoded = base64.b64encode(secret.encode()).decode()
     assert secret not in outcome.output and encoded not in outcome.output
     files = [file.read_text() for file in (outcome.folder / "reports").iterdir()]
