@@ -164,7 +164,8 @@ def _wrong(part: t.Any) -> str | None:
         twice = [machine for machine, times in Counter(names).items() if times > 1]
         if twice:
             return f"it is damaged: it tells more than once of {several(list(map(repr, twice)))}."
-    strange = [repr(machine) for machine in records if machine not in set(machines)]
+    known = set(machines)
+    strange = [repr(machine) for machine in records if machine not in known]
     if strange:
         return f"it is damaged: it holds records of machines that it does not know of ({several(strange)})."
     return None

@@ -61,7 +61,7 @@ def write(report: dict[str, t.Any]) -> str:
 
 def _distinct(taken: t.Iterable[str], given: t.Iterable[str]) -> dict[str | None, str]:
     """Each name made harmless and cut; those that are then alike, or taken, have a mark behind them, the same in each run."""
-    told = {name: clean(name, NAME_MOST) for name in given}
+    told = {name: clean(name, NAME_MOST) for name in dict.fromkeys(given)}
     times = Counter([*taken, *told.values()])
     return {name: f"{short} ({hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]})" if times[short] > 1 else short
             for name, short in told.items()}

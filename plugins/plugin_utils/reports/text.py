@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import itertools
+import operator
 import typing as t
 from collections.abc import Iterable, Mapping
 
@@ -90,29 +92,34 @@ def verdict(report: Report, fail_on: str) -> str:
 
 
 # -------------------------------------------------------------------------------------------------------- grouping
+def order(findings: Iterable[Finding]) -> list[str]:
+    """The checks in the order in which the machines' findings come; those of all machines together last."""
+    by_machine = itertools.groupby(findings, operator.itemgetter("machine"))
+    found: list[str] = []
+    # Most machines have had the same ones.
+    for together, checks in dict.fromkeys((machine is None, tuple(finding["check"] for finding in its)) for machine, its in by_machine):
+        before = len(found) - 1 if together else -1
+        for check in checks:
+            if check not in found:  # behind the one that this machine has before it
+                found.insert(before + 1, check)
+            before = found.index(check)
+    return found
+
+
 def grouped(
     findings: Iterable[Finding], level: str, most: int = FEW, fixes_most: int | None = None, others: str = OTHER_FIXES,
 ) -> list[Block]:
     """Findings of one level as (check, fix, [(detail, machines)]): equal problems once, those with one fix together. What is about all
     machines together has none. More than ``most`` of one check are told as one where they differ in figures only; see folding.alike.
     So are fixes, and ``others`` stands for those of the rest.
-
-    The checks come in the order in which the machines' findings do.
     """
-    order: list[str] = []
+    findings = list(findings)
     groups: dict[str, dict[str, dict[tuple[str, bool], list[str]]]] = {}
-    machine, before = "", -1
     for finding in findings:
-        if finding["machine"] != machine:  # what is about all of them comes last
-            machine, before = finding["machine"], -1 if finding["machine"] else len(order) - 1
-        if finding["check"] not in groups:  # behind the one that this machine has before it
-            order.insert(before + 1, finding["check"])
-            groups[finding["check"]] = {}
-        before = order.index(finding["check"])
         if finding["level"] == level:
-            details = groups[finding["check"]].setdefault(finding["fix"], {})
+            details, machine = groups.setdefault(finding["check"], {}).setdefault(finding["fix"], {}), finding["machine"]
             details.setdefault((finding["detail"], machine is None), []).extend([machine] if machine else [])
-    return [(check, fix, folding.alike(problems, most)) for check in order for fix, problems in _few([
+    return [(check, fix, folding.alike(problems, most)) for check in order(findings) if check in groups for fix, problems in _few([
         (fix, [(detail, machines) for (detail, together), machines in details.items()]) for fix, details in groups[check].items()],
         fixes_most or most, others)]
 

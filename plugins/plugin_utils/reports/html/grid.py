@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import functools
 import typing as t
 from collections.abc import Iterable, Mapping, Sequence
 
 from ...model import FIX_MOST
-from .words import NAME_MOST, SEVERITY, TOGETHER, Finding, clean, order, state, unread, worst
+from ..text import order
+from .words import MOST, NAME_MOST, SEVERITY, TOGETHER, Finding, clean, state, unread, worst
+
+STATES = list(SEVERITY)
 
 
 class Row(t.NamedTuple):
@@ -30,42 +34,43 @@ class Grid(t.NamedTuple):
 def grid(report: Mapping[str, t.Any]) -> Grid:
     """The worst machines come first."""
     checks, dead = order(report["findings"]), unread(report)
-    found: dict[str | None, list[Finding]] = {machine["machine"]: [] for machine in report["machines"]}
+    found: dict[str | None, list[tuple[str, Finding]]] = {machine["machine"]: [] for machine in report["machines"]}
     for finding in report["findings"]:
-        found.setdefault(finding["machine"], []).append(finding)
+        found.setdefault(finding["machine"], []).append((state(finding), finding))
     about = {machine["machine"]: machine for machine in report["machines"]}
-    names = sorted(found, key=lambda name: (*(-n for n in _severity(found[name])), name is None))
+    names = sorted(found, key=lambda name: (*(-n for n in _severity([its for its, _finding in found[name]])), name is None))
     own = {finding["check"] for finding in report["findings"] if finding["machine"] is not None}  # not only of all machines together
-    texts: dict[str, int] = {}
+    numbers, texts = {check: column for column, check in enumerate(checks)}, dict[str, int]()
+
+    @functools.cache
+    def number(text: str, most: int) -> int:
+        return texts.setdefault(clean(text, most), len(texts))
+
     rows: list[Row] = []
     data: list[tuple[str, str, list[str], list[list[int]]]] = []
     for name in names:
         machine = about.get(name, {"address": "", "roles": ()})
-        by_check: dict[str, list[str]] = {}
-        for finding in found[name]:
-            by_check.setdefault(finding["check"], []).append(state(finding))
+        by_check: dict[str, str] = {}
+        for its, finding in found[name]:
+            by_check[finding["check"]] = worst((its, by_check.get(finding["check"], its)))
         unknown = own if name in dead else ()
         shown, roles = TOGETHER if name is None else clean(name, NAME_MOST), [clean(role, 60) for role in machine["roles"]]
-        rows.append(Row(shown, ", ".join(roles), [
-            worst(by_check[check]) if check in by_check else "unread" if check in unknown else "" for check in checks]))
-        data.append((shown, clean(machine.get("address") or ""), roles,
-                     [_compact(finding, checks, texts) for finding in found[name]]))
+        rows.append(Row(shown, ", ".join(roles), [by_check.get(check, "unread" if check in unknown else "") for check in checks]))
+        data.append((shown, clean(machine.get("address") or ""), roles, [
+            [numbers[finding["check"]], STATES.index(its), *(number(*text) for text in _texts(finding))] for its, finding in found[name]]))
     all_roles = dict.fromkeys(role for _name, _address, its, _findings in data for role in its)
     return Grid([clean(check, 40) for check in checks], list(all_roles), rows,
-                {"states": list(SEVERITY), "rows": data, "texts": list(texts)}, {name: number for number, name in enumerate(names)})
+                {"states": STATES, "rows": data, "texts": list(texts)}, {name: row for row, name in enumerate(names)})
 
 
-def _severity(findings: Sequence[Finding]) -> tuple[int, int]:
+def _severity(states: Sequence[str]) -> tuple[int, int]:
     """(how bad the worst is, and how many are)."""
-    states = [state(finding) for finding in findings]
     return (SEVERITY[worst(states)], sum(one in ("fail", "warn") for one in states)) if states else (0, 0)
 
 
-def _compact(finding: Finding, checks: Sequence[str], texts: dict[str, int]) -> list[int]:
-    """[check, state, detail, fix, why it is waived], the last two only where there is something; each text is kept once."""
+def _texts(finding: Finding) -> list[tuple[str, int]]:
+    """Detail, fix and why it is waived, the last two only where there is something, with how many characters of each are shown."""
     why = finding.get("waived") or {}
     reason = f"{why['reason']}{f' (until {until})' if (until := why.get('until')) else ''}" if why else ""
-    told = [clean(finding["detail"]), *([clean(finding["fix"], FIX_MOST)] if finding["fix"] or reason else []),
-            *([clean(reason)] if reason else [])]
-    numbers = [texts.setdefault(text, len(texts)) for text in told]
-    return [checks.index(finding["check"]), list(SEVERITY).index(state(finding)), *numbers]
+    return [(finding["detail"], MOST), *([(finding["fix"], FIX_MOST)] if finding["fix"] or reason else []),
+            *([(reason, MOST)] if reason else [])]

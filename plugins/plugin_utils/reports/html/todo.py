@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ...model import FIX_MOST
 from .. import offers
-from .words import Finding, clean, names, order, state
+from ..text import order
+from .words import Finding, clean, names, state
 
 WAIVERS_MOST = 1000  # that the page offers: where each machine has its own problems, they would be much of its size
 

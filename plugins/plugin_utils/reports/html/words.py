@@ -40,19 +40,6 @@ def unread(report: Mapping[str, t.Any]) -> set[str]:
     return {finding["machine"] for finding in report["findings"] if finding["check"] == "login" and finding["level"] == "fail"}
 
 
-def order(findings: Iterable[Finding]) -> list[str]:
-    """The checks in the order in which the machines' findings come."""
-    found: list[str] = []
-    machine, before = "", -1
-    for finding in findings:
-        if finding["machine"] != machine:  # what is about all of them comes last
-            machine, before = finding["machine"], -1 if finding["machine"] else len(found) - 1
-        if finding["check"] not in found:  # behind the one that this machine has before it
-            found.insert(before + 1, finding["check"])
-        before = found.index(finding["check"])
-    return found
-
-
 def names(machines: Iterable[str | None]) -> str:
     """All of them, folded to ranges."""
     told = list(machines)
