@@ -65,6 +65,7 @@ def evaluate(
         architectures=base.architectures if architectures is None else settings.architectures(architectures, "architectures"),
         limits=settings.limits(limits, "limits"),
         machines=len(_checked(records)),
+        unreached=frozenset(record["machine"] for record in records if login.is_unreached(record)),
     )
 
     kinds: dict[str, tuple[tuple[str, ...], Asked]] = {}  # what a machine's roles are and ask for, which many have the same

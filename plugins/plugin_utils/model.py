@@ -121,6 +121,7 @@ class Asked:
     architectures: Sequence[str]
     limits: Mapping[str, float]  # see settings.LIMITS
     machines: int  # in the whole set
+    unreached: t.Collection[str] = ()  # those of them to which the controller got no connection
 
 
 # How an attempt to reach a machine can end, in words.

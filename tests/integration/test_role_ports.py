@@ -10,6 +10,7 @@ import threading
 import time
 
 import pytest
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import network
 
 DATABASES = [{"name": "db1", "groups": ["database"]}, {"name": "db2", "groups": ["database"]}]
 OTHERS = [{"name": "w1", "groups": ["etcd_witness"]}, {"name": "cp1", "groups": ["control_plane"]}, {"name": "n1", "groups": ["node"]}]
@@ -129,6 +130,7 @@ def test_a_silent_machine_among_twenty_costs_its_deadline_once(make_lab, play):
     without = time.monotonic() - begun
     assert [machine for machine, check in outcome.findings("role_ports")] == [f"m{number:02d}" for number in range(1, 20)]
     assert {f["level"] for f in outcome.findings("role_ports").values()} == {"ok"}
+    assert {f["fix"] for f in outcome.findings("network").values()} == {network.FIX_DOWN.format("silent")}
     assert left_over(lab) == []
     assert with_it < 2 * without + 8 + 5, (with_it, without)  # the two deadlines, of the login and of reaching it, and the noise of the box
 

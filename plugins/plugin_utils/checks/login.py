@@ -28,6 +28,7 @@ FIXES = {
     "not_read": "Look for this machine's own message above, or for a condition (when, run_once) that passes it over, and mend that.",
     "no_part": "Run the preflight on it too with preflight_records_dir, under the same name, and give its file as well.",
 }
+UNREACHED = ("refused", "timeout", "no_route")
 FIX_OTHER = "Log in by hand as the same user, run python3 there, and mend what is reported."
 
 
@@ -42,3 +43,9 @@ def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict:
         return fail(f"not known whether the login worked: {problem}", FIX_OTHER)
     first = next((line.strip() for line in reason.splitlines() if line.strip()), "no reason was given")
     return fail(first, FIXES.get(str(login.get("cause")), FIX_OTHER))
+
+
+def is_unreached(record: Mapping[str, t.Any]) -> bool:
+    """Whether the controller got no connection to it, so that it may be down for the others too."""
+    login = record.get("login")
+    return isinstance(login, Mapping) and login.get("ok") is False and login.get("cause") in UNREACHED

@@ -2,7 +2,8 @@
 """Does the machine reach every other machine of the play?
 
 By TCP to the SSH port, because it is the one port that is open before anything is installed. Left out when there is
-only one machine; a record that stands alone but tells of others (a batch of one) is judged.
+only one machine; a record that stands alone but tells of others (a batch of one) is judged. Where the controller got no connection to
+any of those that are not reached either, what is to be done is told with their login.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import ipaddress
 import typing as t
 from collections.abc import Mapping
 
-from ..model import OUTCOMES, Asked, Level, Unmeasured, Verdict, fail, ok, section
+from ..model import OUTCOMES, Asked, Level, Unmeasured, Verdict, fail, ok, section, several
 
 ID = "network"
 WORST = Level.FAIL
@@ -19,6 +20,7 @@ FIX_UNREAD = "Log in there and try to reach the other machines' SSH port by hand
 
 FIX = ("Open the SSH port between the machines (firewall, security group, routes), or set preflight_address to the "
        "address that the others are to use.")
+FIX_DOWN = "First mend the login to {}, which the controller does not reach either, and then run again."
 FIX_LOOPBACK = "Set preflight_address of this machine to the address by which the others reach it."
 
 
@@ -37,7 +39,8 @@ def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict | None:
         return ok(f"reaches {reach['open']} of {reach['tried']} other machines on their SSH port")
     told = ", ".join(f"{peer['machine']} ({peer['address']} port {peer['port']}: "
                      f"{OUTCOMES.get(peer['outcome'], peer['outcome'])})" for peer in closed)
-    return fail(f"does not reach {told}", FIX)
+    down = all(peer["machine"] in asked.unreached for peer in closed)
+    return fail(f"does not reach {told}", FIX_DOWN.format(several([peer["machine"] for peer in closed])) if down else FIX)
 
 
 def _tells_of_others(record: Mapping[str, t.Any]) -> bool:

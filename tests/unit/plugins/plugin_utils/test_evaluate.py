@@ -4,6 +4,7 @@ import json
 
 import pytest
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import checks
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import login, network
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import RecordsError, evaluate
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.settings import SettingsError
 
@@ -49,6 +50,18 @@ def test_one_machine_alone_has_no_network(record):
     assert "network" not in {finding["check"] for finding in evaluate([record(reach=None)])["findings"]}
     both = evaluate([record(), record(machine="db2", reach=None)])
     assert [f["level"] for f in both["findings"] if f["check"] == "network"] == ["ok", "fail"]
+
+
+def test_what_the_controller_does_not_reach_either_is_a_matter_of_its_login(record):
+    closed = {"machine": "down", "address": "10.0.0.9", "port": 22, "outcome": "timeout"}
+    reach = {"tried": 1, "open": 0, "seconds": {"median": None, "max": None}, "not_open": [closed]}
+
+    def fix(cause):
+        down = {"machine": "down", "roles": [], "login": {"ok": False, "reason": "no", "cause": cause}}
+        return next(f["fix"] for f in evaluate([record(reach=reach), down])["findings"] if f["check"] == "network")
+
+    assert {cause: fix(cause) for cause in login.FIXES} == {
+        cause: network.FIX_DOWN.format("down") if cause in ("refused", "timeout", "no_route") else network.FIX for cause in login.FIXES}
 
 
 def test_needs_are_put_over_the_defaults(record):

@@ -25,6 +25,13 @@ def test_each_that_is_not_reached_is_named(record, asked):
         "m5 (10.0.0.5 port 22: something else answers there)", network.FIX)
 
 
+def test_of_machines_that_the_controller_does_not_reach_either_their_login_comes_first(record, asked):
+    both = reach(closed("m1", "timeout"), closed("m2", "refused"))
+    assert network.judge(record(reach=both), asked(unreached={"m1", "m2", "m7"})).fix == (
+        "First mend the login to m1, m2, which the controller does not reach either, and then run again.")
+    assert network.judge(record(reach=both), asked(unreached={"m1"})).fix == network.FIX
+
+
 def test_attempts_that_are_not_accounted_for_are_not_measured(record, asked):
     with pytest.raises(Unmeasured, match="^of 3 attempts only 2 are accounted for$"):
         network.judge(record(reach={**reach(), "open": 2}), asked())
