@@ -98,7 +98,7 @@ def evaluate(
     findings, states, of_waivers = waivers.apply(
         [finding for found in by_machine.values() for finding in found], settings.waivers(waived, "waived"), looked_at,
         today or datetime.date.max)
-    findings += [Finding(machine, waivers.ID, *verdict) for machine, verdict in of_waivers]
+    findings += [verdict.of(machine, waivers.ID) for machine, verdict in of_waivers]
     by_machine = {one.name: [] for one in members}
     for finding in findings:
         by_machine.setdefault(finding.machine, []).append(finding)
@@ -148,10 +148,10 @@ def _own(
         if check["scope"] == "all":
             asked = [one for one in (*members, *rest) if custom.is_about(check, one.roles)]
             machine, verdict = custom.compare(check, [seen[one.name] for one in asked])
-            found.append(Finding(machine, check["check"], *verdict))
+            found.append(verdict.of(machine, check["check"]))
         else:
             asked = [one for one in read if custom.is_about(check, one.roles)]
-            found += [Finding(one.name, check["check"], *custom.judge(check, seen[one.name])) for one in asked]
+            found += [custom.judge(check, seen[one.name]).of(one.name, check["check"]) for one in asked]
     return found
 
 

@@ -43,6 +43,9 @@ class Verdict(t.NamedTuple):
     fix: str = ""
     commands: tuple[str, ...] = ()
 
+    def of(self, machine: str | None, check: str) -> Finding:
+        return Finding(machine, check, self.level, self.detail, self.fix, self.commands)
+
 
 class Finding(t.NamedTuple):
     """A verdict with the machine and the check that it belongs to."""
@@ -168,10 +171,11 @@ def section(record: Mapping[str, t.Any], name: str, shape: t.Any) -> t.Any:
         told = record.get("unmeasured")
         reason = told.get(name) if isinstance(told, Mapping) else None
         raise Unmeasured(str(reason) if reason else "the record does not hold it")
-    wrong = _misfit(record[name], shape)
+    value = record[name]
+    wrong = None if type(value) is shape and shape is not float else _misfit(value, shape)
     if wrong:
         raise Unmeasured(f"{name}{wrong}")
-    return record[name]
+    return value
 
 
 def _misfit(value: t.Any, shape: t.Any) -> str | None:
@@ -217,8 +221,9 @@ POSTGRESQL = 5432  # a role that listens on this port runs it
 
 def asked_by_models(record: Mapping[str, t.Any], figure: str) -> list[tuple[str, int]]:
     """Name and figure of each of the models to serve that asks for it."""
-    models = section(record, "serves", [{"name": str}]) if "serves" in record else []
-    return [(model["name"], section(model, figure, int)) for model in models if model.get(figure)]
+    if record.get("serves", []) == []:  # of nearly all
+        return []
+    return [(model["name"], section(model, figure, int)) for model in section(record, "serves", [{"name": str}]) if model.get(figure)]
 
 
 Told = tuple[str | None, Verdict]  # the machine, None for the whole set, and what is said of it

@@ -118,13 +118,12 @@ IDS = tuple(check.ID for check in (login, *AFTER_LOGIN, *BETWEEN))
 def judge(record: Mapping[str, t.Any], asked: Asked, left_out: t.Container[str] = ()) -> list[Finding]:
     """Every check's finding on one machine, but of those whose ids are left out."""
     machine = str(record["machine"])
-    findings = [Finding(machine, login.ID, *login.judge(record, asked))]
+    findings = [login.judge(record, asked).of(machine, login.ID)]
     if findings[0].level == Level.FAIL:
         return findings
     for check in AFTER_LOGIN:
-        verdict = None if check.ID in left_out else verdict_of(check, record, asked)
-        if verdict:
-            findings.append(Finding(machine, check.ID, *verdict))
+        if check.ID not in left_out and (verdict := verdict_of(check, record, asked)):
+            findings.append(verdict.of(machine, check.ID))
     return findings
 
 
@@ -135,11 +134,11 @@ def compare(group: Group, left_out: t.Container[str] = ()) -> list[Finding]:
         if check.ID in left_out:
             continue
         try:
-            findings += [Finding(machine, check.ID, *verdict) for machine, verdict in check.compare(group)]
+            findings += [verdict.of(machine, check.ID) for machine, verdict in check.compare(group)]
         except OverflowError as problem:
             findings.append(Finding(None, check.ID, check.WORST, f"could not be read: {problem}", check.FIX_UNREAD))
         except Exception as error:  # as below
-            findings.append(Finding(None, check.ID, *_broken(error)))
+            findings.append(_broken(error).of(None, check.ID))
     return findings
 
 

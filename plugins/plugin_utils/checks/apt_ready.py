@@ -76,9 +76,11 @@ def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict | None:
             told.append(worst(f"could not be read: {problem}", FIX_UNREAD))
     level = max(verdict.level for verdict in told)
     worth_telling = [verdict for verdict in told if level == Level.OK or verdict.level > Level.OK]
-    details, fixes = (dict.fromkeys(filter(None, texts)) for texts in zip(*((one.detail, one.fix) for one in worth_telling), strict=True))
+    details = "; ".join(dict.fromkeys([verdict.detail for verdict in worth_telling]))
+    if level == Level.OK:
+        return ok(details)
     given = dict.fromkeys(command for one in worth_telling for command in one.commands)
-    return Verdict(level, "; ".join(details), " ".join(fixes), tuple(given))
+    return Verdict(level, details, " ".join(dict.fromkeys([verdict.fix for verdict in worth_telling])), tuple(given))
 
 
 def _locks(record: Mapping[str, t.Any], asked: Asked) -> Told:

@@ -19,11 +19,11 @@ FIX_UNREAD = "See that /etc/os-release can be read there and holds ID and VERSIO
 def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict:
     system = section(record, "system", {"id": str, "version": (str, type(None)), "name": str})
     told = system["name"] or system["id"]
+    if system["version"] in asked.systems.get(system["id"], ()):
+        return ok(told)
     supported = "; ".join(f"{name} {', '.join(versions)}" for name, versions in asked.systems.items())
     if system["id"] not in asked.systems:
         return fail(f"{told} is not supported (supported: {supported})", f"Install one of these: {supported}.")
-    if system["version"] in asked.systems[system["id"]]:
-        return ok(told)
     version = f"version {system['version']}" if system["version"] else "no version in os-release"
     return warn(f"{told} was not tested ({version}; tested: {supported})",
                 f"It may work. To be safe, use one of these: {supported}.")

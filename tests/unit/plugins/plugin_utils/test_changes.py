@@ -347,7 +347,7 @@ def test_what_is_well_since_less_is_asked_is_not_fixed(name):
 
 def test_all_that_a_check_judges_by_is_known():
     figures = "|".join(field.name for field in dataclasses.fields(Need))
-    own = {"need", "limits", "machines"}  # of Asked; the last is only how many there are
+    own = {"need", "limits", "machines", "unreached"}  # of Asked; the last two are how many there are, and what to do first
     ways = ((rf"\bneed\.({figures})\b", "need"), (r"\blimits\[\"(\w+)\"\]", "limits"), (r"\basked\.(\w+)", "allowed"),
             (r"asked_by_models\(record, \"(\w+)\"\)", "need"), (r"section\(record, \"serves\", .*\"(\w+_mb)\"", "need"),
             (r"section\(record, \"(internet)\"", "urls"))
