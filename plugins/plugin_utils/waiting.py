@@ -83,7 +83,8 @@ class Conversation:
         with selectors.DefaultSelector() as waiting:
             waiting.register(pipe, selectors.EVENT_READ)
             while b"\n" not in self._unread:
-                if not waiting.select(max(0, end - time.monotonic())):
+                left = end - time.monotonic()
+                if left <= 0 or not waiting.select(left):  # who talks without end is never waited for
                     return None
                 some = os.read(pipe.fileno(), 4096)
                 if not some:

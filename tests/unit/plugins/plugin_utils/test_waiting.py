@@ -74,6 +74,11 @@ def test_an_answer_without_end_is_not_kept():
         assert len(conversation._unread) <= 8192
 
 
+def test_one_that_talks_without_end_is_not_listened_to_for_longer():
+    with deadline(20), Conversation(["yes"]) as conversation:
+        assert conversation.ask(0.5) is None
+
+
 def test_one_that_will_not_end_is_ended():
     with Conversation([*SH, "trap '' TERM; read -r question; echo $question ready; while :; do sleep 0.1; done"]) as conversation:
         assert conversation.ask(20) == "ready"
