@@ -146,6 +146,8 @@ def serve(sockets, callers, token, me):
                     oldest.close()
                 _accept(key.fileobj, key.data, waiting, calls)
                 continue
+            if key.fileobj not in calls:  # it has just made room for another
+                continue
             port, said, until = calls[key.fileobj]
             said += _read(key.fileobj)
             if b"\n" not in said and len(said) < LINE_MOST and said != calls[key.fileobj][1]:

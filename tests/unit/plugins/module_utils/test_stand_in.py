@@ -2,6 +2,7 @@
 
 import errno
 import os
+import selectors
 import signal
 import socket
 import time
@@ -181,6 +182,27 @@ def test_who_says_nothing_does_not_keep_others_from_being_heard(free_ports, open
         silent.settimeout(60)
         assert silent.recv(100) == b""  # it is not waited for
     assert calls.call([edge(free_ports[0])], 5, TOKEN, 1)["open"] == 1
+    assert ended(found["pid"])
+
+
+def test_one_that_makes_room_for_another_as_it_speaks_does_not_end_it(free_ports, opened, monkeypatch):
+    class AllAtOnce(selectors.DefaultSelector):
+        def select(self, timeout=None):
+            for _attempt in range(100):
+                found = super().select(0)
+                if len(found) == len(self.get_map()):
+                    break
+                time.sleep(0.01)
+            return sorted(found, key=lambda event: event[0].data is None)  # whoever calls before whoever speaks
+
+    monkeypatch.setattr(stand_in.selectors, "DefaultSelector", AllAtOnce)
+    monkeypatch.setattr(stand_in, "CALLS_MOST", 1)
+    found = opened({free_ports[0]: 1})
+    monkeypatch.undo()
+    monkeypatch.setattr(reach, "is_ones_own", lambda place: False)
+    with socket.create_connection(("127.0.0.1", free_ports[0])) as first:
+        first.sendall(b"another 1\n")
+        assert calls.call([edge(free_ports[0])], 5, TOKEN, 1)["open"] == 1
     assert ended(found["pid"])
 
 
