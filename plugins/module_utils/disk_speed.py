@@ -48,7 +48,11 @@ def disk_speed(paths, allowed_s):
     if not paths:
         return lambda: []
     told, tell = os.pipe()
-    child = os.fork()
+    try:
+        child = os.fork()
+    except OSError as error:  # there are as many processes as this user, or this container, may have
+        reason = "no process can be started for it (%s)" % error.strerror
+        return lambda: [{"path": path, "reason": reason} for path in paths]
     if not child:
         try:  # from here on nothing may return: the module's own end is the parent's
             os.setsid()

@@ -34,7 +34,11 @@ def read_all(readers, whole_s):
         box = {}
         thread = threading.Thread(target=_run, args=(reader, box), name=name)
         thread.daemon = True
-        thread.start()
+        try:
+            thread.start()
+        except RuntimeError as error:  # there are as many as this user, or this container, may have
+            unmeasured[name] = str(error)
+            continue
         threads.append((name, thread, box, min(limit_s, whole_s)))
     for name, thread, box, limit_s in threads:
         thread.join(max(0, begun + limit_s - time.monotonic()))

@@ -51,6 +51,15 @@ def test_this_machine_and_nothing_is_left(tmp_path):
         os.waitpid(-1, os.WNOHANG)  # no process either
 
 
+def test_where_no_process_can_be_started_nothing_is_tried(monkeypatch):
+    def fork():
+        raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(disk_speed.os, "fork", fork)
+    assert disk_speed.disk_speed(["/a"], ALLOWED)() == [
+        {"path": "/a", "reason": "no process can be started for it (Resource temporarily unavailable)"}]
+
+
 def test_nothing_is_tried_where_nothing_is_asked():
     assert disk_speed.disk_speed([], ALLOWED)() == []
 

@@ -39,6 +39,18 @@ def test_each_reader_costs_only_its_own_section():
     assert waited >= 0.5
 
 
+def test_where_no_more_threads_can_be_started_what_was_begun_is_read(monkeypatch):
+    class Thread(threading.Thread):
+        def start(self):
+            if self.name == "one too many":
+                raise RuntimeError("can't start new thread")
+            super().start()
+
+    monkeypatch.setattr(reading.threading, "Thread", Thread)
+    assert read_all({"one too many": (lambda: 5, 60), "another": (lambda: 6, 60)}, 60) == (
+        {"another": 6}, {"one too many": "can't start new thread"})
+
+
 def test_a_program_that_hangs_is_ended_with_what_it_started(tmp_path):
     alive = tmp_path / "alive"
     script = f"(while :; do echo . >>{alive}; sleep 0.05; done) & sleep 60"
