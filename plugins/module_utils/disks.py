@@ -52,31 +52,37 @@ def place(path, mounted):
     return there, mounted.get(point) or Mount(point, "", "", str(os.stat(there).st_dev), "")
 
 
+LOOKS_MOST = 200  # at mounts from elsewhere at the same time; a machine can have thousands of them
 # Filesystems whose other end may be gone; whoever looks at one then waits for ever.
 FROM_ELSEWHERE = ("nfs", "nfs4", "cifs", "smb3", "ceph", "glusterfs", "lustre", "9p", "afs", "fuse")
 
 
 def silent_mounts(limit_s):
-    """Mounts from elsewhere that do not say within ``limit_s`` how much space they have: path and source of each."""
-    looking = []
+    """Mounts from elsewhere that do not say within ``limit_s`` how much space they have: path and source of each.
+
+    Where as many as are looked at together keep silent, the others are not looked at.
+    """
+    looking, room, end = [], threading.Semaphore(LOOKS_MOST), time.monotonic() + limit_s
     for mount in mounts(text_of("/proc/self/mountinfo", MOUNTINFO_MOST)):
         if mount.kind.split(".")[0] in FROM_ELSEWHERE:
-            thread = threading.Thread(target=_look_at, args=(mount.path,))
+            if not room.acquire(timeout=max(0, end - time.monotonic())):
+                break
+            thread = threading.Thread(target=_look_at, args=(mount.path, room))
             thread.daemon = True  # it can't be ended, and must not keep this process alive
             thread.start()
             source = re.sub(r"//\S*@", "//", mount.source)  # that of curlftpfs holds its password
             looking.append((thread, {"path": mount.path, "source": source}))
-    end = time.monotonic() + limit_s
     for thread, _mount in looking:
         thread.join(max(0, end - time.monotonic()))
     return [mount for thread, mount in looking if thread.is_alive()]
 
 
-def _look_at(path):
+def _look_at(path, room):
     try:
         os.statvfs(path)
     except OSError:  # an answer, too
         pass
+    room.release()
 
 
 Mount = collections.namedtuple("Mount", "path kind source device options")

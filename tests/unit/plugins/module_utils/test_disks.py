@@ -99,6 +99,28 @@ def test_a_mount_that_does_not_answer_is_named_and_others_are_let_be(monkeypatch
     assert sorted(looked_at) == ["/dead", "/dead-ftp", "/denied", "/fine"]
 
 
+@pytest.mark.parametrize(("paths", "silent"), [
+    ("/dead1 /dead2 /a /b /c /d", ["/dead1", "/dead2"]), ("/a /dead1 /dead2 /dead3 /dead4 /dead5", ["/dead1", "/dead2", "/dead3"])])
+def test_no_more_mounts_than_that_are_looked_at_at_the_same_time(monkeypatch, paths, silent):
+    stuck, looking, at_a_time = threading.Event(), [], []
+
+    def statvfs(path):
+        looking.append(path)
+        at_a_time.append(len(looking))
+        if "dead" in path:
+            stuck.wait()
+        looking.remove(path)
+
+    text = "".join(f"1 1 0:1 / {path} rw - nfs4 nas:{path} rw\n" for path in paths.split())
+    monkeypatch.setattr(disks, "LOOKS_MOST", 3)
+    monkeypatch.setattr(disks, "text_of", lambda path, most: text)
+    monkeypatch.setattr(disks.os, "statvfs", statvfs)
+    found = disks.silent_mounts(0.5)
+    stuck.set()
+    assert [mount["path"] for mount in found] == silent
+    assert max(at_a_time) <= 3
+
+
 def test_lines_of_another_form_and_what_only_looks_like_an_escape():
     told = ("22 1 x / / rw - ext4 /dev/sda1 rw\n23 22 8:2 / /caf\u00e9\\x4\\134 rw - ext4 /dev/\ufffd rw\n24 22 8:3 / /a rw - ext4\n25\n")
     assert disks.mounts(told) == [("/caf\u00e9\\x4\\", "ext4", "/dev/\ufffd", "8:2", "rw")]
