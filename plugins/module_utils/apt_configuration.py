@@ -12,7 +12,8 @@ DIRECT = "DIRECT"
 # Words of apt's configuration that say how it reaches a mirror.
 OF_THE_WAY = re.compile("proxy|verify-|cainfo|capath|sslcert|crlfile", re.I)
 
-# What apt's configuration holds under Acquire, by the names of the options in small letters; files of it that this user may not read.
+# What apt's configuration holds under Acquire, by the names of the options in small letters; and what keeps some of it from
+# being known: files that this user may not read, or why apt does not tell.
 Configuration = namedtuple("Configuration", "options unread")
 
 
@@ -29,8 +30,8 @@ def apt_configuration(limit_s):
         try:
             out = command([path, "dump", "Acquire"], limit_s)[1]
             options = dict((name.lower(), value) for name, value in re.findall(r'^(\S+) "(.*)";', out, re.M) if value)
-        except Unmeasured:
-            pass
+        except Unmeasured as problem:
+            unread.append(str(problem))
     return Configuration(options, unread)
 
 

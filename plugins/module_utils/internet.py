@@ -21,7 +21,7 @@ from urllib.request import (
     proxy_bypass,
 )
 
-from ansible_collections.llmgw.preflight.plugins.module_utils.apt_configuration import DIRECT, apt_configuration, apt_proxy
+from ansible_collections.llmgw.preflight.plugins.module_utils.apt_configuration import DIRECT, apt_proxy
 from ansible_collections.llmgw.preflight.plugins.module_utils.connecting import connect_to_any
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import once
 
@@ -36,9 +36,9 @@ PROXY_REFUSED = (403, 407)
 AUTHORITIES = "/etc/ssl/certs/ca-certificates.crt"  # see CaInfo in apt-transport-https(1)
 
 
-def internet(urls, limit_s, configuration=None):
+def internet(urls, limit_s, configuration):
     """One entry a URL, all tried at once: url, ok (None: only apt could try it), via, stage (dns, connect, tls, http), reason, seconds."""
-    configuration = configuration or once(lambda: apt_configuration(limit_s))
+    configuration = configuration()  # which has a deadline of its own
     tries = [Try(url, limit_s, configuration) for url in urls]
     try_all(tries, limit_s)
     return [attempt.result() for attempt in tries]
@@ -63,7 +63,7 @@ class Try(threading.Thread):
         super(Try, self).__init__()
         self.url = url
         self.limit_s = limit_s
-        self.configuration = configuration  # a function that gives apt's
+        self.configuration = configuration  # of apt
         self.via = "direct"
         self.stage = "dns"
         self.addresses = ()
@@ -85,7 +85,7 @@ class Try(threading.Thread):
         try:
             url = urlsplit(self.url)
             # It is apt that will ask, and its own configuration comes before the environment.
-            options, unread = self.configuration()
+            options, unread = self.configuration
             by_host = any(re.match("acquire::https?::proxy::%s$" % re.escape(url.hostname or ""), option) for option in options)
             by_script = not by_host and any(re.match("acquire::https?::proxy-?auto-?detect$", option) for option in options)
             if unread:
@@ -96,7 +96,7 @@ class Try(threading.Thread):
                 stages = ("tls", "http") if any(CERTIFICATE.match(option) for option in options) else ("tls",)
                 self.own_ways = dict.fromkeys(stages, "apt has settings of its own for TLS, with which it is not tried")
             proxy = apt_proxy(options, url.scheme, url.hostname)
-            if proxy is None and not proxy_bypass(url.hostname):
+            if proxy is None and not proxy_bypass(url.hostname or ""):
                 proxy = getproxies().get(url.scheme)
             if by_script and self.only_as_apt:
                 self.untried = SCRIPT

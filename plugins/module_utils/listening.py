@@ -6,6 +6,7 @@ import pwd
 import re
 import socket
 import struct
+import time
 
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured, text_of
 
@@ -13,8 +14,11 @@ LISTEN = "0A"  # include/net/tcp_states.h
 MOST = 16 * 1024 * 1024  # bytes of /proc/net/tcp: some 100,000 sockets
 
 
-def listening():
-    """The kernel's own tables of this network namespace; no program is needed to read them."""
+def listening(limit_s):
+    """The kernel's own tables of this network namespace; no program is needed to read them.
+
+    So long at most it is looked for who holds them: a machine can have millions of open files.
+    """
     by_inode, missing = {}, []
     for path in ("/proc/net/tcp", "/proc/net/tcp6"):
         try:
@@ -26,7 +30,7 @@ def listening():
             raise Unmeasured("%s is not of the known form (%s)" % (path, error)) from error
     if len(missing) == 2 or missing and "/proc/net/tcp:" in missing[0]:
         raise Unmeasured("; ".join(missing))  # without tcp6 the kernel has no IPv6, and nothing is missed
-    holders = _holders(by_inode)
+    holders = _holders(by_inode, limit_s)
     return [
         {"port": entry["port"], "address": entry["address"], "process": holders.get(entry["inode"]), "user": _user(entry["uid"])}
         for entry in sorted(by_inode.values(), key=lambda entry: (entry["port"], entry["address"]))
@@ -52,15 +56,17 @@ def address(raw):
     return socket.inet_ntop(socket.AF_INET if len(words) == 1 else socket.AF_INET6, packed)
 
 
-def _holders(inodes):
+def _holders(inodes, limit_s):
     """inode -> name of a process that holds it: all as root, and our own processes otherwise."""
-    found, me = {}, os.geteuid()
+    found, me, end = {}, os.geteuid(), time.monotonic() + limit_s
     for pid in os.listdir("/proc"):
         folder = "/proc/%s/fd" % pid
         try:
             if not pid.isdigit() or me and os.stat(folder).st_uid != me:
                 continue
             for descriptor in os.listdir(folder):
+                if time.monotonic() > end:
+                    return found
                 socket_of = re.match(r"socket:\[(\d+)\]$", _link("%s/%s" % (folder, descriptor)))
                 if socket_of and socket_of.group(1) in inodes:
                     found.setdefault(socket_of.group(1), text_of("/proc/%s/comm" % pid).strip())

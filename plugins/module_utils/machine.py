@@ -67,9 +67,9 @@ def main(asked, begun):
         "locales": (lambda: locales(command_s), 2 * command_s),
         "time_sync": (lambda: time_sync(command_s), 3 * command_s),
         "time_sources": (time_sources, command_s),
-        "listening": (listening, command_s),
+        "listening": (lambda: listening(command_s / 2), command_s),
         "firewall": (lambda: firewall(command_s), 3 * command_s),
-        "internet": (lambda: internet(asked["internet_urls"], limits["internet_s"], configuration), 2 * limits["internet_s"]),
+        "internet": (lambda: internet(asked["internet_urls"], limits["internet_s"], configuration), command_s + 2 * limits["internet_s"]),
         "reach": (lambda: reach(peers, limits["reach_s"]), 2 * limits["reach_s"]),
     }
     for section in asked["skip"]:

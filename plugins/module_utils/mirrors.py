@@ -24,6 +24,7 @@ def mirrors(asked, limit_s, configuration):
     sources, problems, unread = asked()
     if not sources and problems + unread:
         raise Unmeasured("apt can not make out its sources: %s" % problems[0] if problems else "this user can not read %s" % unread[0])
+    configuration = configuration()
     with_login = any(glob.glob(pattern) or _is_closed(os.path.dirname(pattern)) for pattern in AUTH)
     rows, all_tries, of_host = [], [], Counter()
     for source in sources:

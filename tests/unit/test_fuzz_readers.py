@@ -117,7 +117,7 @@ def machine(monkeypatch, tmp_path):
         monkeypatch.setattr(system, "pressure_s", system.pressure_s if name == "pressure" else lambda: None)
         monkeypatch.setattr(system.os, "getuid", lambda: 1000)
         monkeypatch.setattr(cpu_level, "ALIASES", {system.os.uname().machine: "x86_64"})
-        monkeypatch.setattr(listening, "_holders", lambda inodes: {})
+        monkeypatch.setattr(listening, "_holders", lambda inodes, limit_s: {})
         monkeypatch.setattr(time_sync, "_kernel", no_kernel)
         monkeypatch.setattr(dpkg, "STATUS", str(status))
         monkeypatch.setattr(confinement, "ROOT", str(tmp_path))
@@ -192,14 +192,14 @@ READERS = {
     "sudo": (lambda text: system.sudo(1), "sudo", ["0\n"]),
     "sudo_said": (lambda text: system.sudo(1), "sudo", ["sudo: a password is required\n", "x is not in the sudoers file.\n"]),
     "cpuinfo": (lambda text: cpu_level.cpu_level(), "cpu_level", [CPUINFO]),
-    "tcp": (lambda text: listening.listening(), "listening", [TCP]),
+    "tcp": (lambda text: listening.listening(60), "listening", [TCP]),
     "mountinfo": (of_places, None, [MOUNTINFO]),
     "locks": (of_locks, "package_locks", [LOCKS]),
     "names_of": (lambda text: package_locks.names_of("/") and None, None, [MOUNTINFO]),
     "dpkg": (lambda text: dpkg.dpkg(), "dpkg", [DPKG]),
     "apt_uris": (lambda text: apt_sources.apt_sources(lambda: apt_sources.ask_apt(1)), "apt_sources", [URIS]),
     "apt_said": (lambda text: apt_sources.apt_sources(lambda: apt_sources.ask_apt(1)), "apt_sources", [APT_SAID]),
-    "mirrors": (lambda text: mirrors.mirrors(lambda: apt_sources.ask_apt(1), 1, None), "mirrors", [URIS]),
+    "mirrors": (lambda text: mirrors.mirrors(lambda: apt_sources.ask_apt(1), 1, lambda: None), "mirrors", [URIS]),
     "apt_policy": (lambda text: candidates.candidates(["patroni", "etcd"], 1), "candidates", [POLICY]),
     "apt_config": (of_apt_configuration, None, [APT_CONFIG]),
     "iptables": (rules_of(packet_rules.iptables), "firewall", [IPTABLES]),

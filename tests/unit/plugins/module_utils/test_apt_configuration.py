@@ -32,3 +32,9 @@ def test_apt_is_asked_once_and_only_where_its_files_say_something_of_it(monkeypa
     configuration = once(lambda: apt_configuration.apt_configuration(1))
     assert configuration() == configuration() == ({"acquire::http::proxy": "http://p/"}, ["/a"])
     assert calls == [["/usr/bin/apt-config", "dump", "Acquire"]]
+
+    def command(argv, limit_s):
+        raise Unmeasured("no answer")
+
+    monkeypatch.setattr(apt_configuration, "command", command)
+    assert apt_configuration.apt_configuration(1) == ({}, ["/a", "no answer"])

@@ -1,10 +1,12 @@
 import http.server
 import socket
 import threading
+import time
 import types
 
 import pytest
 from ansible_collections.llmgw.preflight.plugins.module_utils import apt_configuration, internet
+from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured
 
 
 @pytest.fixture(autouse=True)
@@ -48,8 +50,12 @@ def configure_apt(monkeypatch, dump):
     monkeypatch.setattr(apt_configuration, "command", lambda argv, limit_s: (0, dump, ""))
 
 
+def ask(urls, limit_s):
+    return internet.internet(urls, limit_s, lambda: apt_configuration.apt_configuration(limit_s))
+
+
 def tried(url):
-    (found,) = internet.internet([url], 5)
+    (found,) = ask([url], 5)
     assert found.pop("seconds") is not None
     return found
 
@@ -113,7 +119,7 @@ def test_apt_goes_direct_to_some(server, monkeypatch):
 @pytest.mark.parametrize("secret", ["u:hun/t@er2", "user:s3c@ret", "user:hunter2", "onlyuser"])
 def test_no_secret_of_a_proxy_is_shown_however_it_fails(monkeypatch, secret):
     monkeypatch.setenv("http_proxy", f"http://{secret}@127.0.0.1:1")
-    found = str(internet.internet(["http://mirror.invalid/x?token=t0ken"], 5))
+    found = str(ask(["http://mirror.invalid/x?token=t0ken"], 5))
     assert not [part for part in (*secret.replace("@", ":").replace("/", ":").split(":"), "t0ken") if len(part) > 2 and part in found]
 
 
@@ -134,6 +140,25 @@ def test_a_way_that_only_apt_could_go_is_no_failure(monkeypatch, option):
     assert "hunter2" not in str(found)
 
 
+def test_where_apt_does_not_tell_how_it_goes_there_it_is_no_failure(server, monkeypatch):
+    def command(argv, limit_s):
+        raise Unmeasured("apt-config gave no answer within 5 s")
+
+    configure_apt(monkeypatch, 'Acquire::http::Proxy "http://10.0.0.1";\n')
+    monkeypatch.setattr(apt_configuration, "command", command)
+    found = tried("http://mirror.invalid/")
+    assert (found["ok"], found["reason"]) == (None, "this user can not read how apt goes there (apt-config gave no answer within 5 s)")
+    assert tried(server(200)[0])["ok"] is True
+
+
+def test_how_long_apt_takes_to_tell_is_not_taken_for_the_mirrors(server):
+    def configuration():
+        time.sleep(0.5)
+        return apt_configuration.Configuration({}, [])
+
+    assert internet.internet([server(200)[0]], 0.4, configuration)[0]["ok"] is True
+
+
 def test_what_answers_also_without_the_proxy_that_a_script_tells_is_reached(server, monkeypatch):
     url, _asked = server(200)
     configure_apt(monkeypatch, 'Acquire::http::Proxy-Auto-Detect "/x";\n')
@@ -152,6 +177,11 @@ def test_no_proxy_is_obeyed(server, monkeypatch):
     assert tried(url)["via"] == "direct"
 
 
+def test_an_address_without_a_host(monkeypatch):
+    monkeypatch.setenv("no_proxy", "example.com")
+    assert tried("http:///debian")["stage"] == "dns"
+
+
 def test_how_far_it_got(monkeypatch):
     with socket.socket() as closed, socket.socket() as silent, socket.socket() as plain:
         for one in (closed, silent, plain):
@@ -167,7 +197,7 @@ def test_how_far_it_got(monkeypatch):
         threading.Thread(target=answer_plainly, daemon=True).start()
         urls = {name: f"{scheme}://127.0.0.1:{one.getsockname()[1]}/" for name, scheme, one in (
             ("closed", "http", closed), ("silent", "http", silent), ("plain", "https", plain))}
-        found = {name: internet.internet([url], 2)[0] for name, url in (*urls.items(), ("unknown", "http://no.such.invalid/"))}
+        found = {name: ask([url], 2)[0] for name, url in (*urls.items(), ("unknown", "http://no.such.invalid/"))}
     assert {name: (entry["ok"], entry["stage"]) for name, entry in found.items()} == {
         "closed": (False, "connect"), "silent": (False, "http"), "plain": (False, "tls"), "unknown": (False, "dns")}
     assert found["closed"]["reason"] == "Connection refused"
@@ -212,7 +242,7 @@ def test_one_address_that_answers_is_enough(places, names):
     (["refuses", "refuses"], "Connection refused"), (["silent", "refuses"], "no answer within 1 s"), (["no way"], "Network is unreachable"),
 ])
 def test_where_none_of_them_answers(places, names, reason):
-    (found,) = internet.internet([places(*names)], 1)
+    (found,) = ask([places(*names)], 1)
     assert (found["ok"], found["stage"], found["reason"]) == (False, "connect", reason)
 
 
@@ -239,7 +269,7 @@ def test_whom_apt_trusts_is_trusted_by_any_python(monkeypatch, tmp_path, own, lo
 def test_a_name_that_is_looked_up_for_ever(monkeypatch):
     stuck = threading.Event()
     monkeypatch.setattr(internet.socket, "getaddrinfo", lambda *_: stuck.wait() and [])
-    (found,) = internet.internet(["http://mirror/"], 0.2)
+    (found,) = ask(["http://mirror/"], 0.2)
     stuck.set()
     assert found == {"url": "http://mirror/", "ok": False, "via": "direct", "stage": "dns",
                      "reason": "no answer within 0.2 s", "seconds": None}

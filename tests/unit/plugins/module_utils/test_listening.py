@@ -42,23 +42,29 @@ def test_a_real_listener_with_its_process(family, address):
         server.bind((address, 0))
         server.listen()
         port = server.getsockname()[1]
-        found = [entry for entry in listening.listening() if entry["port"] == port]
+        found = [entry for entry in listening.listening(60) if entry["port"] == port]
     with open("/proc/self/comm") as comm:
         assert found == [{"port": port, "address": address, "process": comm.read().strip(),
                           "user": listening._user(os.getuid())}]
 
 
+def test_who_holds_them_is_looked_for_no_longer_than_that():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        assert [entry["process"] for entry in listening.listening(-1) if entry["port"] == port] == [None]
+
+
 def test_a_socket_that_the_kernel_tells_twice_is_one(monkeypatch):
     text = HEAD + line("0100007F:1538", inode=5) + line("0100007F:0016", inode=6) + line("0100007F:1538", inode=5)
     monkeypatch.setattr(listening, "text_of", lambda path, most: text)
-    assert [entry["port"] for entry in listening.listening()] == [22, 5432]
+    assert [entry["port"] for entry in listening.listening(60)] == [22, 5432]
 
 
 def test_what_looks_like_a_port_elsewhere_is_none(monkeypatch):
     """A Unix socket's line can hold any number (NethServer/dev#7921); only TCP is read, by field."""
     asked = []
     monkeypatch.setattr(listening, "text_of", lambda path, most: asked.append(path) or HEAD)
-    assert listening.listening() == []
+    assert listening.listening(60) == []
     assert asked == ["/proc/net/tcp", "/proc/net/tcp6"]
     assert [entry["port"] for entry in listening.parse(HEAD + line("0100007F:0016", uid=5432, inode=5432))] == [22]
 
@@ -72,15 +78,15 @@ def test_without_ipv6_nothing_is_missed_and_without_ipv4_nothing_is_known(monkey
         return read
 
     monkeypatch.setattr(listening, "text_of", text_of(["/proc/net/tcp6"]))
-    assert listening.listening() == []
+    assert listening.listening(60) == []
     for missing in (["/proc/net/tcp"], ["/proc/net/tcp", "/proc/net/tcp6"]):
         monkeypatch.setattr(listening, "text_of", text_of(missing))
         with pytest.raises(Unmeasured, match="^/proc/net/tcp: No such file or directory"):
-            listening.listening()
+            listening.listening(60)
 
 
 @pytest.mark.parametrize("local", ["0100007F", "0100007F:x", "junk:0016", "F00000000:0016"])
 def test_a_table_of_another_form(monkeypatch, local):
     monkeypatch.setattr(listening, "text_of", lambda path, most: HEAD + line(local))
     with pytest.raises(Unmeasured, match="^/proc/net/tcp is not of the known form "):
-        listening.listening()
+        listening.listening(60)

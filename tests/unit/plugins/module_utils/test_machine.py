@@ -9,7 +9,7 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils.result import OF_T
 
 @pytest.mark.parametrize(("section", "name", "seconds"), [
     ("gpus", "gpus", 20),  # nvidia-smi takes seconds for each GPU that nothing keeps awake
-    ("candidates", "candidates", 20), ("locales", "locales", 10), ("firewall", "firewall", 10),
+    ("candidates", "candidates", 20), ("locales", "locales", 10), ("firewall", "firewall", 10), ("listening", "listening", 5),
 ])
 def test_a_reader_may_take_longer_than_the_program_that_it_waits_for(monkeypatch, section, name, seconds):
     given, readers = [], {}

@@ -267,7 +267,7 @@ def test_where_apt_can_not_make_out_its_sources(problems, unread, reason):
 
 
 def test_a_machine_without_sources():
-    assert mirrors.mirrors(lambda: ([], [], []), 1, None) == []
+    assert mirrors.mirrors(lambda: ([], [], []), 1, lambda: None) == []
 
 
 def test_a_path_that_can_be_none_costs_only_its_own_source(server):
