@@ -74,12 +74,12 @@ def growth(rounds: int = 3) -> Table:
 
 
 def judge(rounds: int = 5) -> Table:
-    """1,000 records, made from real ones: to judge and to show them, on the controller alone."""
-    with bench(spec(9)) as box:
+    """1,000 records, made from real ones of 40 machines: to judge and to show them, on the controller alone; and ping of the 40."""
+    with bench(spec(judging.PINGED)) as box:
         folder = box.home / "records"
         box.cost(play({"preflight_records_dir": str(folder)}))
         part = json.loads(next(folder.iterdir()).read_text(encoding="utf-8"))
-    return judging.table(part, rounds)
+        return judging.table(part, rounds, lambda: box.cost(module("ping"))["controller"])
 
 
 def hang(rounds: int = 3) -> Table:
