@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
 import typing as t
@@ -52,6 +53,7 @@ def _of_models(record: Mapping[str, t.Any]) -> dict[str, int]:
     return found
 
 
+@functools.cache
 def _digest(*texts: str) -> str:
     """By which to see that something is another one; what it is may be a secret."""
     return hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:8]

@@ -54,6 +54,8 @@ def is_loopback(address: str) -> bool:
     """Whether every machine would take this address for itself."""
     if address.rstrip(".").lower() in ("localhost", "localhost.localdomain", "ip6-localhost"):
         return True
+    if not address.startswith(("127.", "0", ":")):  # however such an address is written
+        return False
     try:
         found = ipaddress.ip_address(address)
     except ValueError:

@@ -47,23 +47,24 @@ def compare(group: Group) -> list[Told]:
     callees, found = readings(asked, "stand_ins", STAND_INS, WORST, FIX_UNREAD)
     callers, unread = readings(
         [_with_elsewhere(member) for member in group.members if "edges" in member.record], "edges", EDGES, WORST, FIX_UNREAD)
-    kinds, members = Counter(map(_kind, group.members)), {member.name: member for member in group.members}  # there are few kinds
+    kind_of, members = {member.name: _kind(member) for member in group.members}, {member.name: member for member in group.members}
+    kinds = Counter(kind_of.values())  # there are few
 
     @functools.cache
     def who_calls(roles: tuple[str, ...], kind: Kind) -> tuple[Counter[int], ...]:
         here, elsewhere = (_callers(roles, kind, kinds, same_batch) for same_batch in (True, False))
         return here + elsewhere, here, elsewhere
 
-    numbers = [(callee.name, who_calls(callee.roles, _kind(callee))) for callee, _stand_ins in callees]
+    numbers = [(callee.name, who_calls(callee.roles, kind_of[callee.name])) for callee, _stand_ins in callees]
     needed, here, elsewhere = ({name: its[which] for name, its in numbers} for which in range(3))
     blocked, at_another_time = _blocked(callers, needed), _at_another_time(callers)
     alone = _alone(callers, blocked, needed)
-    found += [*unread, *_lost(asked), *_not_all_tried(asked, callers, callees, kinds), *_beyond(callers, needed, alone), *alone.items()]
+    found += [*unread, *_lost(asked), *_not_all_tried(asked, callers, callees, kind_of), *_beyond(callers, needed, alone), *alone.items()]
     for callee, stand_ins in callees:
         if needed[callee.name]:
             of_callee = {port: {caller: outcome for caller, outcome in by_caller.items() if caller not in alone}
                          for port, by_caller in blocked.get(callee.name, {}).items()}
-            far = {port: _of_far(callee, port, number, at_another_time, blocked, members)
+            far = {port: _of_far(callee, port, number, at_another_time, blocked, kind_of)
                    for port, number in elsewhere[callee.name].items()}
             verdict = _judge(callee, stand_ins, of_callee, needed[callee.name], here[callee.name], far)
             rules = _rules(callee, of_callee, members) if verdict.level == Level.FAIL else ()
@@ -77,11 +78,17 @@ def _lost(asked: Sequence[Member]) -> list[Told]:
             for member in asked if _is_unmeasured(member, "edges")]
 
 
-def _not_all_tried(asked: Sequence[Member], callers: Sequence[Read], callees: Sequence[Read], kinds: Mapping[Kind, int]) -> list[Told]:
+def _not_all_tried(
+    asked: Sequence[Member], callers: Sequence[Read], callees: Sequence[Read], kind_of: Mapping[str, Kind],
+) -> list[Told]:
     """Those that do not tell of each port that they were to try."""
-    to_try = {kind: sum(_tried_at(callee, stand_ins, kind) for callee, stand_ins in callees) for kind in kinds}  # its own among them
-    own = {callee.name: _tried_at(callee, stand_ins, _kind(callee)) for callee, stand_ins in callees}
-    expected = {member.name: to_try[_kind(member)] - own.get(member.name, 0) for member in [*asked, *(caller for caller, edges in callers)]}
+    there = {callee.name: (callee.roles, frozenset((*stand_ins["open"], *stand_ins["held"])), kind_of[callee.name][0])
+             for callee, stand_ins in callees}
+    alike = Counter(there.values())
+    to_try = {kind: sum(number * _tried_at(*its, kind) for its, number in alike.items()) for kind in {*kind_of.values()}}
+    own = {name: _tried_at(*its, kind_of[name]) for name, its in there.items() if its[1]}  # which it does not call
+    expected = {member.name: to_try[kind_of[member.name]] - own.get(member.name, 0)
+                for member in [*asked, *(caller for caller, edges in callers)]}
     silent = [member.name for member in asked if "edges" not in member.record and not _is_unmeasured(member, "edges")]
     found: list[Told] = [(name, fail("could not be read: it does not tell which ports it tried", FIX_UNREAD))
                          for name in silent if expected[name] > 0]
@@ -95,8 +102,11 @@ def _not_all_tried(asked: Sequence[Member], callers: Sequence[Read], callees: Se
 
 
 def _with_elsewhere(member: Member) -> Member:
+    """An older record has none."""
     edges = member.record["edges"]
-    return member._replace(record={**member.record, "edges": {"elsewhere": [], **edges}}) if isinstance(edges, Mapping) else member
+    if not isinstance(edges, Mapping) or "elsewhere" in edges:
+        return member
+    return member._replace(record={**member.record, "edges": {"elsewhere": [], **edges}})
 
 
 def _at_another_time(callers: Sequence[Read]) -> Outcomes:
@@ -110,12 +120,11 @@ def _at_another_time(callers: Sequence[Read]) -> Outcomes:
 
 
 def _of_far(callee: Member, port: int, number: int, at_another_time: Outcomes, blocked: Outcomes,
-            members: Mapping[str, Member]) -> Counter[str]:
+            kind_of: Mapping[str, Kind]) -> Counter[str]:
     """How it went for those that are not of this machine's batch, of whom so many need this port; "" where it is not known."""
     tried = {**at_another_time.get(callee.name, {}).get(port, {}), **blocked.get(callee.name, {}).get(port, {})}
-    kinds = {caller: _kind(members[caller]) for caller in tried}
     found = Counter(outcome for caller, outcome in tried.items()
-                    if kinds[caller][0] != _batch(callee) and port in _wanted(callee.roles, kinds[caller]))
+                    if kind_of[caller][0] != kind_of[callee.name][0] and port in _wanted(callee.roles, kind_of[caller]))
     return found + Counter({"": number - found.total()})
 
 
@@ -245,12 +254,8 @@ def _untried(outcome: str, port: int, stand_ins: t.Any) -> str | None:
     return None
 
 
-def _batch(member: Member) -> str:
-    return str(member.record.get("batch") or "")
-
-
 def _kind(member: Member) -> Kind:
-    return _batch(member), member.need.reaches
+    return str(member.record.get("batch") or ""), member.need.reaches
 
 
 def _wanted(roles: t.Container[str], kind: Kind) -> set[int]:
@@ -267,9 +272,9 @@ def _callers(roles: t.Container[str], own: Kind, kinds: Mapping[Kind, int], same
     return +found  # without those that nobody needs
 
 
-def _tried_at(callee: Member, stand_ins: t.Any, kind: Kind) -> int:
-    """How many ports of this machine one of that kind has to try."""
-    return len(_wanted(callee.roles, kind) & {*stand_ins["open"], *stand_ins["held"]}) if _batch(callee) == kind[0] else 0
+def _tried_at(roles: t.Container[str], there: t.AbstractSet[int], batch: str | None, kind: Kind) -> int:
+    """How many ports one of that kind has to try of a machine with these roles, where something is there on these ports."""
+    return len(_wanted(roles, kind) & there) if batch == kind[0] else 0
 
 
 def _is_unmeasured(member: Member, name: str) -> bool:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import json
 
 import pytest
@@ -62,6 +63,18 @@ def test_what_the_controller_does_not_reach_either_is_a_matter_of_its_login(reco
 
     assert {cause: fix(cause) for cause in login.FIXES} == {
         cause: network.FIX_DOWN.format("down") if cause in ("refused", "timeout", "no_route") else network.FIX for cause in login.FIXES}
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_collector_is_left_as_it_was(record, enabled):
+    try:
+        (gc.enable if enabled else gc.disable)()
+        evaluate([record()])
+        with pytest.raises(RecordsError):
+            evaluate([])
+        assert gc.isenabled() is enabled
+    finally:
+        gc.enable()
 
 
 def test_needs_are_put_over_the_defaults(record):
