@@ -1,6 +1,7 @@
 """Writes what in docs/ is made from data: profiles.md from the profiles and their schema, checks.md from the checks, variables.md
 from the role's specification, and of AWX's survey the choices among the first two."""
 
+import ast
 import json
 import re
 import sys
@@ -129,7 +130,33 @@ lived with, and [own checks](own-checks.md) stand beside them. What a role needs
 
 What could not be read is said with the reason, at the worst level that the check can reach, so that it never passes for good. Where that
 would alarm for nothing, the check says below what it does instead.
+
+Below each stands what its findings advise, each where it applies; `…` stands for what differs.
 """
+
+
+def text_of(node):
+    """A text in the code, with … for what differs; nothing where it is none."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+def fixes(check):
+    """What a check advises, in the order in which it stands in its file: the texts there that are sentences."""
+    tree = ast.parse(Path(check.__file__).read_text(encoding="utf-8"))
+    named = {statement.value.lineno: getattr(check, statement.targets[0].id) for statement in tree.body  # with its figures
+             if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.JoinedStr)}
+    left_out = {part for node in ast.walk(tree) for part in (
+        node.values if isinstance(node, ast.JoinedStr) else [node.value] if isinstance(node, ast.Expr) else [])}  # and docstrings
+    found = sorted((node.lineno, text_of(node)) for node in set(ast.walk(tree)) - left_out if text_of(node))
+    told = [re.sub(r"(\{\w*\})+", "…", named.get(line, text)) for line, text in found]
+    return list(dict.fromkeys(text.rstrip(".") + "." for text in told if re.match(r"[A-Z][a-z]+ |[a-z].* .*\.$", text)))
+
+
+def section_of(check):
+    told = "\n".join(f"- {fix}" for fix in fixes(check))
+    return f"### `{check.ID}`\n\n{check.__doc__.strip()}\n\nWhat to do:\n\n{told}\n"
 
 
 def checks():
@@ -139,7 +166,7 @@ def checks():
     told = [(f"`{check.ID}`", check.__doc__.strip().splitlines()[0],
              str(getattr(check, "WORST", "fail"))) for name, of in parts for check in of]
     listed = table(("check", "asks", "at worst"), [(f"[{check}](#{check.strip('`')})", asks, worst) for check, asks, worst in told])
-    sections = [f"## {name}\n\n" + "\n".join(f"### `{check.ID}`\n\n{check.__doc__.strip()}\n" for check in of) for name, of in parts]
+    sections = [f"## {name}\n\n" + "\n".join(map(section_of, of)) for name, of in parts]
     return "\n".join((CHECKS, listed, "", *sections))
 
 

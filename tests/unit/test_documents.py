@@ -270,6 +270,16 @@ def test_each_check_is_told():
     assert [row[0] for row in rows_of("docs/checks.md", "| check | asks")] == [f"[`{check}`](#{check})" for check in checks.IDS]
 
 
+def test_each_fix_of_a_report_is_told_with_its_check():
+    found = [finding for finding in json.loads((ROOT / "tests" / "integration" / "every_level.json").read_text("utf-8"))["findings"]
+             if finding["fix"]]
+    assert len(found) > 30
+    for finding in found:
+        section = PAGES["docs/checks.md"].split(f"\n### `{finding['check']}`\n")[1].split("\n### ")[0]
+        told = "|".join(".+".join(map(re.escape, fix.split("…"))) for fix in re.findall(r"^- (.*)\.$", section, re.MULTILINE))
+        assert re.fullmatch(rf"(?:(?:{told})(?:, or .+)?\. ?)+", finding["fix"]), finding
+
+
 def anchors(text):
     """Of a page's heads, as GitHub makes them."""
     return {re.sub(r"[^\w -]", "", head).strip().lower().replace(" ", "-") for head in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}

@@ -1,5 +1,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Is the processor's architecture (uname -m) one that the install has programs for?"""
+"""Is the processor's architecture (uname -m) one that the install has programs for?
+
+Those of another one do not start there, so that it is a failure. Which there are is in the profile.
+"""
 
 from __future__ import annotations
 

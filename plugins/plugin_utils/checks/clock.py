@@ -4,6 +4,9 @@
 The offset is known within an error. With low = max(0, |offset| - error) and high = |offset| + error, a verdict is given
 only where these bounds allow it: low over the limit for failing fails, low over the one for warning warns, high
 within the latter is ok, and anything else is a warning that says how closely it could be told.
+
+The limit for warning is 1 s, from which on etcd complains of a clock (high clock drift, etcd's rafthttp/probing_status.go); the one for
+failing, 5 s, is of no document. Both are in preflight_limits.
 """
 
 from __future__ import annotations

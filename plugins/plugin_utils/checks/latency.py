@@ -1,11 +1,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 """Are etcd's members near enough to each other?
 
-By the slowest median round trip from each to another. etcd's members tell each other every 100 ms that they are alive; where that takes
-most of the time on the way, it takes a slow member for a lost one. They are the machines whose roles listen on port 2380; left out where
-fewer than two of them were read, or where the ports between them were not tried. Where no stand-in listens there, since the other is read
-at another time (another batch, another run), the way to its SSH port is measured instead. What could not be measured is a warning, unless
-that the other is not reached is told by network or role_ports.
+By the slowest median round trip from each to another. etcd's members tell each other every 100 ms that they are alive, and are to do so no
+more often than a round trip takes (heartbeat interval, https://etcd.io/docs/v3.6/tuning/): a longer one than that is a failure, since a
+slow member is then taken for a lost one, and one longer than a tenth of it a warning. They are the machines whose roles listen on port
+2380; left out where fewer than two of them were read, or where the ports between them were not tried. Where no stand-in listens there,
+since the other is read at another time (another batch, another run), the way to its SSH port is measured instead. What could not be
+measured is a warning, unless that the other is not reached is told by network or role_ports.
 """
 
 from __future__ import annotations

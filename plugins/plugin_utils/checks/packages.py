@@ -1,5 +1,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Is apt-get there? The install brings everything with it."""
+"""Is apt-get there? The install brings everything with it.
+
+A failure where it is not: nothing could be installed.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 """Can etcd lose a member and go on?
 
-It goes on while more than half of its members do, so an even number stands the loss of no more than the odd one below it. Members are
-the machines whose roles listen on etcd's port 2380, also those that could not be read. Left out for one machine alone.
+It goes on while more than half of its members do, so an even number stands the loss of no more than the odd one below it
+(https://etcd.io/docs/v3.6/faq/#why-an-odd-number-of-cluster-members): that is a warning. Members are the machines whose roles listen on
+etcd's port 2380, also those that could not be read. Left out for one machine alone.
 """
 
 from __future__ import annotations

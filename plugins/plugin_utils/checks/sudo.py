@@ -1,8 +1,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 """Can the user become root? A password that is asked for is a warning, since one can be given.
 
-So is a sudo that lets every task of the install wait, mostly for a name or a directory server (ansible/ansible#33699).
-Left out for the controller itself. Root needs no sudo.
+So is one that is denied or not there, and a sudo that lets every task of the install wait, for more than 3 s, mostly for a name or a
+directory server (ansible/ansible#33699). Left out for the controller itself. Root needs no sudo.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Is the clock kept right by NTP? One that is right now drifts away otherwise."""
+"""Is the clock kept right by NTP? One that is right now drifts away otherwise.
+
+A warning where neither the kernel (adjtimex(2): corrected within the last hours) nor chronyd, ntpd or systemd's timedatectl says yes.
+"""
 
 from __future__ import annotations
 
