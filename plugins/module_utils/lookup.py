@@ -6,26 +6,37 @@ import socket
 import threading
 import time
 
+_LOCK = threading.Lock()
+_ASKED = {}  # name -> the thread that looks it up, until when it is waited for, and what came of it: its addresses, or nothing so far
+
 
 def look_up(wanted, limit_s):
-    """name -> its addresses, none where a name server says that it has none; a name that is absent got no answer."""
-    end, found, threads = time.monotonic() + limit_s, {}, []
+    """name -> its addresses, none where a name server says that it has none; a name that is absent got no answer.
 
-    def ask(name):
-        try:
-            found[name] = sorted({entry[4][0] for entry in socket.getaddrinfo(name, None, 0, socket.SOCK_STREAM)})
-        except (OSError, UnicodeError) as error:
-            if getattr(error, "errno", None) != socket.EAI_AGAIN:
-                found[name] = []
-
+    More than one reader asks, and more than once: each name is looked up once, and waited for so long from then on.
+    """
+    with _LOCK:
+        for name in wanted:
+            if name not in _ASKED:
+                found = []
+                thread = threading.Thread(target=_ask, args=(name, found))
+                thread.daemon = True
+                thread.start()
+                _ASKED[name] = (thread, time.monotonic() + limit_s, found)
     for name in wanted:
-        thread = threading.Thread(target=ask, args=(name,))
-        thread.daemon = True
-        thread.start()
-        threads.append(thread)
-    for thread in threads:
+        thread, end, _found = _ASKED[name]
         thread.join(max(0, end - time.monotonic()))
-    return dict(found)
+    return {name: _ASKED[name][2][0] for name in wanted if _ASKED[name][2]}
+
+
+def _ask(name, found):
+    try:
+        found.append(sorted({entry[4][0] for entry in socket.getaddrinfo(name, None, 0, socket.SOCK_STREAM)}))
+    except (socket.gaierror, UnicodeError) as error:
+        if getattr(error, "errno", None) != socket.EAI_AGAIN:
+            found.append([])
+    except OSError:  # with which no name server has to do, such as too many open files
+        pass
 
 
 def is_address(text):

@@ -70,7 +70,7 @@ def main(asked, begun):
         "listening": (lambda: listening(command_s / 2), command_s),
         "firewall": (lambda: firewall(command_s), 3 * command_s),
         "internet": (lambda: internet(asked["internet_urls"], limits["internet_s"], configuration), command_s + 2 * limits["internet_s"]),
-        "reach": (lambda: reach(peers, limits["reach_s"]), 2 * limits["reach_s"]),
+        "reach": (lambda: reach(peers, limits["reach_s"]), 3 * limits["reach_s"]),
     }
     for section in asked["skip"]:
         readers.pop(section, None)

@@ -45,12 +45,12 @@ def attempt(peers, limit_s, words=()):
     """Try TCP to each of ``peers`` (address, port); return the outcome and the seconds of a round trip of each, by its place.
 
     ``words`` maps places to (what to say, what must be answered, what another run of this collection would answer), as bytes; such a
-    peer is open only if it answers so. Names are looked up first, for half of ``limit_s`` at the most; then every address of every
-    peer is tried at once, so that one family that is dropped does not hide the other.
+    peer is open only if it answers so. Names are looked up first, for ``limit_s`` at the most: a first name server that is dead costs
+    each five seconds. Then every address of every peer is tried at once, so that one family that is dropped does not hide the other.
     """
-    places = _places(peers, limit_s / 2)
-    end = time.monotonic() + limit_s
     _allow_files(4 * len(peers) + 256)  # two addresses a peer, and room for whatever else runs
+    places = _places(peers, limit_s)
+    end = time.monotonic() + limit_s
     words, outcomes, round_trips, patience = dict(words), {}, {}, True
     waiting = selectors.DefaultSelector()
     for number in range(len(peers)):

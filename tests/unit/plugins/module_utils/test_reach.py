@@ -5,7 +5,7 @@ import threading
 import time
 
 import pytest
-from ansible_collections.llmgw.preflight.plugins.module_utils import reach
+from ansible_collections.llmgw.preflight.plugins.module_utils import lookup, reach
 
 
 def peer(port, address="127.0.0.1", machine="m"):
@@ -15,6 +15,7 @@ def peer(port, address="127.0.0.1", machine="m"):
 @pytest.fixture(autouse=True)
 def loopback_is_a_network(request, monkeypatch):
     """These tests keep to loopback, which would otherwise be the machine itself."""
+    monkeypatch.setattr(lookup, "_ASKED", {})
     if "ones_own" not in request.function.__name__:
         monkeypatch.setattr(reach, "is_ones_own", lambda place: False)
 
@@ -107,6 +108,26 @@ def test_a_name_that_is_looked_up_for_ever_does_not_hide_the_others(server, monk
     found = reach.reach([peer(22, "stuck", "stuck"), peer(server)], 1)
     stuck.set()
     assert (found["open"], found["not_open"]) == (1, [{**peer(22, "stuck", "stuck"), "outcome": "no_name"}])
+
+
+def test_a_name_server_that_answers_late_is_waited_for_and_may_have_files_open(server, monkeypatch):
+    """Where the first of two is dead, each name takes five seconds: half of the time that there is."""
+    real, allowed = socket.getaddrinfo, []
+
+    def getaddrinfo(name, *rest):
+        if name == "late" and len(rest) == 3:
+            allowed.append(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+            time.sleep(2)
+        return real("127.0.0.1" if name == "late" and len(rest) == 3 else name, *rest)
+
+    monkeypatch.setattr(reach.socket, "getaddrinfo", getaddrinfo)
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (64, before[1]))
+    try:
+        assert reach.reach([peer(server, "late")], 3)["open"] == 1
+        assert allowed == [260]
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 @pytest.fixture
