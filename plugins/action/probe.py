@@ -220,7 +220,7 @@ class ActionModule(ActionBase):
             name: self._templar.template(self._vars[name])
             for name in ("ansible_become_password", "ansible_become_pass", "ansible_sudo_pass") if name in self._vars
         })
-        if plugin.get_option("become_pass") is None:
+        if not plugin.get_option("become_pass"):  # an empty one is none to Ansible, too
             if not self._play_context.become_pass:
                 return {"how": "password"}
             plugin.set_option("become_pass", self._play_context.become_pass)

@@ -253,8 +253,9 @@ def test_a_password_for_sudo(action, answer, sudo, by_variable):
 
 
 @pytest.mark.parametrize("sudo", [{"how": "password"}, {"how": "nopasswd"}, ["junk"]])
-def test_without_a_password_sudo_is_let_be(action, sudo):
-    made = action(printed=[read(sudo=sudo)], skip=["clock"])
+@pytest.mark.parametrize("variables", [{}, {"ansible_become_password": ""}])
+def test_without_a_password_sudo_is_let_be(action, sudo, variables):
+    made = action(printed=[read(sudo=sudo)], skip=["clock"], variables=variables)
     assert (done(made)["record"]["sudo"], made.asked) == (sudo, [])
 
 
