@@ -7,13 +7,7 @@ import re
 import shlex
 import time
 
-from ansible_collections.llmgw.preflight.plugins.module_utils.reading import (
-    Unmeasured,
-    command,
-    find,
-    first_line,
-    text_of,
-)
+from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured, command, find, first_line, text_of
 
 # os-release(5): the second counts where the first is not there.
 OS_RELEASE = ("/etc/os-release", "/usr/lib/os-release")

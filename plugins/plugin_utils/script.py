@@ -12,7 +12,7 @@ from pathlib import Path
 
 OURS = "ansible_collections.llmgw.preflight.plugins.module_utils"
 FOLDER = Path(__file__).parents[1] / "module_utils"
-IMPORTED = re.compile(rf"^from {re.escape(OURS)}(?:\.(\w+))? import (\w+)", re.MULTILINE)
+IMPORTED = re.compile(rf"^from {re.escape(OURS)}(?:\.(\w+)| import (\w+))", re.MULTILINE)
 # The oldest Python for which our readers are written. ansible-core's own oldest is told nowhere but in what it looks for by itself.
 OLDEST = (3, 6)
 FALLBACKS = "INTERPRETER_PYTHON_FALLBACK"

@@ -63,6 +63,11 @@ def test_both_tasks_carry_what_they_need_and_no_more():
             assert "ansible.module_utils" not in source
 
 
+def test_what_is_imported_is_carried_however_it_is_written():
+    source = f"from {script.OURS}.reading import (\n    find,\n)\nfrom {script.OURS}.lookup import look_up\nfrom {script.OURS} import swap\n"
+    assert [module or imported for module, imported in script.IMPORTED.findall(source)] == ["reading", "lookup", "swap"]
+
+
 @pytest.mark.parametrize(("found", "oldest"), [
     (["python3.13", "python3.9", "/usr/bin/python3", "python3"], (3, 9)),
     (["python3.12", "python3.6", "/usr/bin/python3", "python2.7"], (3, 6)),
