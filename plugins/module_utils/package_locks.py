@@ -3,7 +3,7 @@
 
 import os
 
-from ansible_collections.llmgw.preflight.plugins.module_utils.disks import MOUNTINFO_MOST, mount_of, mounts
+from ansible_collections.llmgw.preflight.plugins.module_utils.disks import mount_of, mounts_by_path
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured, text_of
 
 FILES = ("/var/lib/dpkg/lock-frontend", "/var/lib/dpkg/lock", "/var/lib/apt/lists/lock", "/var/cache/apt/archives/lock",
@@ -13,10 +13,10 @@ MOST = 4 * 1024 * 1024  # bytes of /proc/locks: some 60,000 locks
 
 def package_locks():
     """path, pid and process of each lock that is held; process is None where it can't be known."""
-    held = parse(text_of("/proc/locks", MOST))
+    held, mounted = parse(text_of("/proc/locks", MOST)), mounts_by_path()
     found = []
     for path in FILES:
-        for name in names_of(path):
+        for name in names_of(path, mounted):
             if name in held:
                 found.append({"path": path, "pid": held[name], "process": _process(held[name])})
                 break
@@ -37,7 +37,7 @@ def parse(text):
     return held
 
 
-def names_of(path):
+def names_of(path, mounted):
     """What the kernel may call this file there; none where there is no such file, so that nobody holds it.
 
     It calls it by the device of the filesystem. The file's own can be another: on btrfs each subvolume has one, on an overlay each
@@ -49,10 +49,9 @@ def names_of(path):
     except FileNotFoundError:
         return []
     numbers = [(os.major(device), os.minor(device)) for device in devices]
-    mounted = {mount.path: mount.device for mount in mounts(text_of("/proc/self/mountinfo", MOUNTINFO_MOST))}
     there = mounted.get(mount_of(os.path.realpath(path), mounted))
     if there:
-        numbers.append(tuple(int(number) for number in there.split(":")))
+        numbers.append(tuple(int(number) for number in there.device.split(":")))
     return [(major, minor, inode) for major, minor in numbers]
 
 

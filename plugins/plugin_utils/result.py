@@ -49,9 +49,7 @@ def harmless(output: str) -> str:
 
 def parts_of(result: dict[str, t.Any]) -> Parts:
     """(sections, unmeasured, readings of the clock) of what Ansible made of the module's output. Raises NotRead."""
-    whole = result if _is_whole(result) else _found_in(result, "sections", _is_whole)
-    if whole is None:
-        raise NotRead(_valid(_said(result)))
+    whole = _whole(result, "sections", _is_whole)
     known = (*OF_THE_MODULE, *ON_REQUEST)
     sections = {name: _cut(whole["sections"][name]) for name in known if name in whole["sections"]}
     unmeasured = {name: _cut(str(whole["unmeasured"][name])) for name in known if name in whole["unmeasured"]}
@@ -60,10 +58,7 @@ def parts_of(result: dict[str, t.Any]) -> Parts:
 
 def facts_of(result: dict[str, t.Any]) -> dict[str, t.Any]:
     """What Ansible's module setup found, by the names that ansible_facts has. Raises NotRead."""
-    whole = result if _has_facts(result) else _found_in(result, "ansible_facts", _has_facts)
-    if whole is None:
-        raise NotRead(_valid(_said(result)))
-    facts: dict[str, t.Any] = _cut(whole["ansible_facts"])
+    facts: dict[str, t.Any] = _cut(_whole(result, "ansible_facts", _has_facts)["ansible_facts"])
     return {name[len(OF_FACTS):] if name.startswith(OF_FACTS) else name: value
             for name, value in facts.items() if not name.startswith(DISCOVERED)}
 
@@ -74,10 +69,7 @@ def _has_facts(result: t.Any) -> bool:
 
 def edges_of(result: dict[str, t.Any]) -> dict[str, t.Any]:
     """What the edges module found, as Ansible made it out. Raises NotRead."""
-    whole = result if _has_edges(result) else _found_in(result, "edges", _has_edges)
-    if whole is None:
-        raise NotRead(_valid(_said(result)))
-    edges: dict[str, t.Any] = _cut(whole["edges"])
+    edges: dict[str, t.Any] = _cut(_whole(result, "edges", _has_edges)["edges"])
     return edges
 
 
@@ -112,8 +104,10 @@ def _valid(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _found_in(result: dict[str, t.Any], key: str, is_whole: t.Callable[[t.Any], bool]) -> dict[str, t.Any] | None:
-    """The module's result amid what a shell's start-up files or an exit handler printed around it; it holds ``key``."""
+def _whole(result: dict[str, t.Any], key: str, is_whole: t.Callable[[t.Any], bool]) -> dict[str, t.Any]:
+    """The module's result, which holds ``key``, also amid what a shell's start-up files or an exit handler printed around it."""
+    if is_whole(result):
+        return result
     for line in str(result.get("module_stdout") or "")[-OUTPUT_MOST:].splitlines():
         at = line.find('{"')
         if at >= 0 and f'"{key}"' in line:
@@ -121,7 +115,7 @@ def _found_in(result: dict[str, t.Any], key: str, is_whole: t.Callable[[t.Any], 
                 found: dict[str, t.Any] = json.JSONDecoder().raw_decode(line[at:])[0]
                 if is_whole(found):
                     return found
-    return None
+    raise NotRead(_valid(_said(result)))
 
 
 def _said(result: dict[str, t.Any]) -> str:

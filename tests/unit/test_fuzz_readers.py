@@ -195,7 +195,7 @@ READERS = {
     "tcp": (lambda text: listening.listening(60), "listening", [TCP]),
     "mountinfo": (of_places, None, [MOUNTINFO]),
     "locks": (of_locks, "package_locks", [LOCKS]),
-    "names_of": (lambda text: package_locks.names_of("/") and None, None, [MOUNTINFO]),
+    "names_of": (lambda text: package_locks.names_of("/", disks.mounts_by_path()) and None, None, [MOUNTINFO]),
     "dpkg": (lambda text: dpkg.dpkg(), "dpkg", [DPKG]),
     "apt_uris": (lambda text: apt_sources.apt_sources(lambda: apt_sources.ask_apt(1)), "apt_sources", [URIS]),
     "apt_said": (lambda text: apt_sources.apt_sources(lambda: apt_sources.ask_apt(1)), "apt_sources", [APT_SAID]),

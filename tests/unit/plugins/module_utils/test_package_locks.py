@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from ansible_collections.llmgw.preflight.plugins.module_utils import package_locks
+from ansible_collections.llmgw.preflight.plugins.module_utils import disks, package_locks
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured
 
 LOCKS = """1: POSIX  ADVISORY  WRITE 812 08:1a:131 0 EOF
@@ -40,8 +40,9 @@ def test_on_btrfs_the_kernel_calls_it_by_the_device_of_the_mount(monkeypatch, tm
     file = tmp_path / "lock"
     file.touch()
     mountinfo = f"22 1 8:1 / / rw - ext4 /dev/sda1 rw\n23 22 0:39 /@ {tmp_path} rw - btrfs /dev/sdb rw\n"
-    texts = {"/proc/self/mountinfo": mountinfo, "/proc/locks": f"1: POSIX  ADVISORY  WRITE 812 00:27:{file.stat().st_ino} 0 EOF\n"}
+    texts = {"/proc/locks": f"1: POSIX  ADVISORY  WRITE 812 00:27:{file.stat().st_ino} 0 EOF\n"}
     monkeypatch.setattr(package_locks, "FILES", (str(file),))
+    monkeypatch.setattr(disks, "text_of", lambda path, most: mountinfo)
     monkeypatch.setattr(package_locks, "text_of", lambda path, most=0: texts.get(path, "apt-get\n"))
     assert package_locks.package_locks() == [{"path": str(file), "pid": 812, "process": "apt-get"}]
 
