@@ -82,7 +82,8 @@ def _look_at(path, room):
         os.statvfs(path)
     except OSError:  # an answer, too
         pass
-    room.release()
+    finally:
+        room.release()
 
 
 Mount = collections.namedtuple("Mount", "path kind source device options")

@@ -85,12 +85,12 @@ def sudo(limit_s):
     waited = {} if busy is None else {"waited_s": round(max(0.0, time.monotonic() - begun - (pressure_s() - busy)), 1)}
     if status == 0 and out.split()[-1:] == ["0"]:  # what comes before may be a wrapper's greeting
         return dict(waited, how="nopasswd")
-    said = err.lower()
     # sudo, and sudo-rs in its versions up to and since 0.2.6
-    if "password is required" in said or "authentication is required" in said:
+    if re.search("password is required|authentication is required", err, re.I):
         return dict(waited, how="password")
-    if "not in the sudoers" in said or "may not run" in said or "not allowed" in said or "i'm sorry" in said:
-        return dict(waited, how="denied", reason=first_line(err))
+    refusal = re.search("^.*(not in the sudoers|may not run|not allowed|i'm sorry).*", err, re.I | re.M)
+    if refusal:  # before it may stand that the hostname can not be resolved
+        return dict(waited, how="denied", reason=first_line(refusal.group()))
     raise Unmeasured("sudo -k -n id -u: %s" % (first_line(err) or first_line(out) or "exit status %d" % status))
 
 

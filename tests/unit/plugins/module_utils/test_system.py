@@ -32,6 +32,8 @@ def test_os_release_falls_back_and_needs_an_id(monkeypatch, tmp_path):
     (1, "sudo: a password is required\n", {"how": "password"}),
     (1, "sudo: interactive authentication is required\n", {"how": "password"}),
     (1, "ops is not in the sudoers file.\n", {"how": "denied", "reason": "ops is not in the sudoers file."}),
+    (1, "sudo: unable to resolve host db1: Name or service not known\nSorry, user ops may not run sudo on db1.\n",
+     {"how": "denied", "reason": "Sorry, user ops may not run sudo on db1."}),
     (1, "sudo: I'm sorry ops. I'm afraid I can't do that\n",
      {"how": "denied", "reason": "sudo: I'm sorry ops. I'm afraid I can't do that"}),
 ])
