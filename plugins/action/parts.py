@@ -13,7 +13,7 @@ from pathlib import Path
 from ansible import __version__ as ansible_version
 from ansible.plugins.action import ActionBase
 from ansible_collections.llmgw.preflight.plugins.action.judge import as_result
-from ansible_collections.llmgw.preflight.plugins.plugin_utils import parts, settings
+from ansible_collections.llmgw.preflight.plugins.plugin_utils import collector, parts, settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.about import about, version
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import RecordsError, evaluate
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.vaulted import secrets_in, untold
@@ -27,6 +27,7 @@ class ActionModule(ActionBase):
     _requires_connection = False
     _supports_check_mode = True
 
+    @collector.waits()
     def run(self, tmp: t.Any = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
         super().run(tmp, task_vars)
         arguments = self.validate_argument_spec(argument_spec={

@@ -118,7 +118,7 @@ class _View:
                 raise TypeError("a finding is about one machine or about all, and of one check")
             at = (renamed.get(machine, machine) if machine else None, check)
             self.told.add(at)
-            if level > Level.OK:
+            if level:
                 self.problems[at] = max(level, self.problems.get(at, level))
                 if not finding.get("waived"):
                     self.counting.add(at)

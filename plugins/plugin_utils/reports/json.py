@@ -20,7 +20,9 @@ def write(report: dict[str, t.Any]) -> str:
         told = _lines(report, "")
     except ValueError:  # JSON has no NaN and no Infinity
         told = _lines(json.loads(json.dumps(report), parse_constant=lambda name: None), "")
-    return STEERING.sub(lambda sign: f"\\u{ord(sign.group()):04x}", HALVES.sub("\ufffd", told)) + "\n"
+    if not told.isascii() or "\x7f" in told:  # which is seldom, and found out at once
+        told = STEERING.sub(lambda sign: f"\\u{ord(sign.group()):04x}", HALVES.sub("\ufffd", told))
+    return told + "\n"
 
 
 def _lines(value: t.Any, indent: str) -> str:
