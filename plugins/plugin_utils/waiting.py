@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 END_S = 2  # for a program to end when it is asked to, before it is made to
+AGAIN_S = 1  # after which a deadline is told of again: a plugin that catches everything, or a finalizer, loses it
 
 
 class OutOfTime(BaseException):
@@ -32,16 +33,19 @@ def deadline(seconds: float) -> t.Iterator[None]:
 
     before = _children()
     handler = signal.signal(signal.SIGALRM, expired)
-    signal.setitimer(signal.ITIMER_REAL, max(0.001, seconds))
+    signal.setitimer(signal.ITIMER_REAL, max(0.001, seconds), AGAIN_S)
     try:
-        yield
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
     except OutOfTime:
         for child in _children() - before:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(child, signal.SIGTERM)
         raise
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0)  # once more: the block may have ended as its time did
         signal.signal(signal.SIGALRM, handler)
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -42,6 +43,14 @@ def test_no_handler_of_exceptions_gets_in_the_way():
                 time.sleep(5)
             except Exception:
                 pytest.fail("a connection plugin would try again here")
+
+
+def test_who_catches_everything_is_told_again():
+    with pytest.raises(OutOfTime):
+        with deadline(0.1):
+            with contextlib.suppress(BaseException):
+                time.sleep(30)
+            time.sleep(30)
 
 
 ECHO = 'while read -r question; do echo "$question answer"; done'
