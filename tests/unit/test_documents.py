@@ -254,6 +254,27 @@ def test_each_variable_is_told_in_the_readme_and_no_other():
     assert sorted(told) == sorted(ROLE)
 
 
+def test_each_default_that_the_readme_tells_is_one():
+    told = 0
+    for variables, defaults, _what in rows_of("README.md", "| variable | default"):
+        names, cells = re.findall(r"`(\w+)`", variables), defaults.split(", ")
+        for name, cell in zip(names, cells if len(cells) == len(names) else cells[:1] * len(names), strict=True):
+            if cell.startswith("`") and name in DEFAULTS:
+                assert yaml.safe_load(cell.strip("`")) == DEFAULTS[name], name
+                told += 1
+            elif cell == "none":
+                assert not DEFAULTS.get(name), name
+    assert told > 6
+
+
+def test_each_role_playbook_and_plugin_of_the_collection_that_a_page_names_is_there():
+    folders = ("roles", "playbooks", "plugins/modules", "plugins/filter")
+    there = {"plugins", *(path.stem for folder in folders for path in (ROOT / folder).iterdir())}
+    named = {name for text in PAGES.values() for name in re.findall(r"\bllmgw\.preflight\.(\w+)", text)}
+    assert len(named) > 5
+    assert named - there == set()
+
+
 def test_no_page_speaks_of_a_variable_that_there_is_not():
     others = {"preflight_report", "preflight_plan", "preflight_probe", "preflight_hosts", "preflight_records", "preflight_version"}
     for page, text in PAGES.items():
