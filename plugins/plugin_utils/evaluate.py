@@ -18,7 +18,7 @@ from .plain import plain
 
 SCHEMA_VERSION = 1  # of a report; it grows when a program that reads one must change
 CLOCK = {"offset_s": (int, float), "error_s": (int, float)}
-TRIED = {"not_open": [{"machine": str, "port": int, "outcome": str}]}
+CALLS = {"not_open": [{"machine": str, "port": int, "outcome": str}]}
 LEVELS = [(level, str(level)) for level in Level]
 
 
@@ -119,7 +119,7 @@ def evaluate(
         "fit": fit(read, known, common),
         "not_reached": [
             {"machine": one.name, "peer": call["machine"], "port": call["port"], "outcome": call["outcome"], "of": of}
-            for one in read for of in ("reach", "edges") for call in (_section(one, of, TRIED) or {"not_open": ()})["not_open"]
+            for one in read for of in ("reach", "edges") for call in _not_open(one.record, of)
             if 1 <= call["port"] <= 65535],
     }
     made: dict[str, t.Any] = plain(report)  # names and texts may still be of Ansible's own kinds
@@ -163,6 +163,14 @@ def _section(one: Member, name: str, shape: t.Any) -> t.Any:
     except Unmeasured:
         return None
     return {key: found[key] for key in shape}
+
+
+def _not_open(record: Mapping[str, t.Any], of: str) -> Sequence[t.Any]:
+    try:
+        found: Sequence[t.Any] = section(record, of, CALLS)["not_open"]
+        return found
+    except Unmeasured:
+        return ()
 
 
 def _sum(findings: Sequence[Finding]) -> dict[str, t.Any]:

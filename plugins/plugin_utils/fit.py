@@ -12,6 +12,7 @@ from .model import Asked, Level, Member, Need, Verdict, together
 
 FITS, SHORT, NO = "fits", "short", "no"
 WORDS = {Level.OK: FITS, Level.WARN: SHORT, Level.FAIL: NO}
+MAY_BE = {check: Level.WARN if check is checks.limits else Level.OK for check in checks.ROOM}  # where there is no lack
 TO_MOST = 10  # machines that one move names: with many on both sides, their product would be most of the report
 
 
@@ -48,7 +49,7 @@ def _fits(room: Mapping[str, t.Any], asked_for: Mapping[str, Asked], doubtful: S
 def _lack(check: t.Any, room: Mapping[str, t.Any], asked: Asked) -> Verdict | None:
     """What this check finds to be less than is asked for. To be held to less than the machine shows is no lack while it is enough."""
     verdict = checks.verdict_of(check, room, asked)
-    return verdict if verdict and verdict.level > (Level.WARN if check is checks.limits else Level.OK) else None
+    return verdict if verdict and verdict.level > MAY_BE[check] else None
 
 
 def _fit(lacks: Mapping[str, Verdict]) -> dict[str, t.Any]:

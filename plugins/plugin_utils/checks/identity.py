@@ -55,14 +55,15 @@ def compare(group: Group) -> list[Told]:
     return found
 
 
-def _values(own: Mapping[str, t.Any]) -> Iterable[tuple[str, str]]:
-    if own["machine_id"] and re.fullmatch("[0-9a-f]{32}", own["machine_id"].lower()):  # not one that is still to be made
-        yield "machine_id", own["machine_id"].lower()
-    yield from (("addresses", address) for address in own["addresses"])
-    yield from (("host_keys", key) for key in own["host_keys"])
-    if own["hostname"]:
-        yield "hostname", own["hostname"].lower()
-    yield from (("macs", mac.lower()) for mac in own["macs"])
+def _values(own: Mapping[str, t.Any]) -> list[tuple[str, str]]:
+    machine_id, name = (own["machine_id"] or "").lower(), (own["hostname"] or "").lower()
+    return [
+        *([("machine_id", machine_id)] if re.fullmatch("[0-9a-f]{32}", machine_id) else []),  # not one that is still to be made
+        *[("addresses", address) for address in own["addresses"]],
+        *[("host_keys", key) for key in own["host_keys"]],
+        *([("hostname", name)] if name else []),
+        *[("macs", mac.lower()) for mac in own["macs"]],
+    ]
 
 
 def _told(member: Member, own: t.Any, shared: list[tuple[Member, t.Any, dict[str, str]]]) -> Verdict:
