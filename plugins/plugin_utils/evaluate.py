@@ -110,20 +110,21 @@ def evaluate(
         "machines": [{
             "machine": one.name, "address": str(one.record.get("address") or one.name), "roles": list(one.roles),
             **_sum(by_machine[one.name]), "clock": clocks.get(one.name)} for one in members],
-        "findings": [finding.as_dict() for found in by_machine.values() for finding in found],
         "skipped": left_out,
         "waivers": states,
         "limits": common.limits,
         "needs": {role: settings.as_given(need) for role, need in known.items()},
         "asked": asked_besides(common, own_checks, members, read),
-        "fit": fit(read, known, common),
         "not_reached": [
             {"machine": one.name, "peer": call["machine"], "port": call["port"], "outcome": call["outcome"], "of": of}
             for one in read for of in ("reach", "edges") for call in _not_open(one.record, of)
             if 1 <= call["port"] <= 65535],
     }
-    made: dict[str, t.Any] = plain(report)  # names and texts may still be of Ansible's own kinds
-    return made
+    return {
+        **plain(report),  # names and texts may still be of Ansible's own kinds; below they are no more, since these are most of it
+        "findings": [finding.as_dict() for found in by_machine.values() for finding in found],
+        "fit": fit(read, known, common),
+    }
 
 
 def known_ids(own_checks: t.Iterable[custom.Check]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from . import checks
 from .model import Asked, Level, Member, Need, Verdict, together
+from .plain import plain
 
 FITS, SHORT, NO = "fits", "short", "no"
 WORDS = {Level.OK: FITS, Level.WARN: SHORT, Level.FAIL: NO}
@@ -23,7 +24,7 @@ def fit(members: Sequence[Member], needs: Mapping[str, Need], asked: Asked) -> d
     asked_for_all = dataclasses.replace(asked, need=together(needs.values()))
     rooms = {member.name: _room(member.record) for member in members}
     # Who has room for all roles together has it for each: so of most machines each check is asked once.
-    roomy = {role: _fit({}) for role in needs}
+    roomy = plain({role: _fit({}) for role in needs})
     fits = {name: _fits(room, asked_for, doubtful) if (doubtful := [check for check in checks.ROOM if _lack(check, room, asked_for_all)])
             else roomy for name, room in rooms.items()}
     by_roles = sorted(members, key=lambda member: len(member.roles))
@@ -35,7 +36,7 @@ def fit(members: Sequence[Member], needs: Mapping[str, Need], asked: Asked) -> d
         if able[role] and fits[member.name][role]["fits"] == NO
         and _is_mended_by_a_move(rooms[member.name], asked_for[role], dataclasses.replace(asked, need=Need()))
     ]
-    return {"machines": [{"machine": name, "roles": roles} for name, roles in fits.items()], "moves": moves}
+    return {"machines": [{"machine": str.__str__(name), "roles": roles} for name, roles in fits.items()], "moves": plain(moves)}
 
 
 def _room(record: Mapping[str, t.Any]) -> dict[str, t.Any]:
@@ -43,7 +44,9 @@ def _room(record: Mapping[str, t.Any]) -> dict[str, t.Any]:
 
 
 def _fits(room: Mapping[str, t.Any], asked_for: Mapping[str, Asked], doubtful: Sequence[t.Any]) -> dict[str, t.Any]:
-    return {role: _fit({check.ID: lack for check in doubtful if (lack := _lack(check, room, asked))}) for role, asked in asked_for.items()}
+    fits: dict[str, t.Any] = plain({
+        role: _fit({check.ID: lack for check in doubtful if (lack := _lack(check, room, asked))}) for role, asked in asked_for.items()})
+    return fits
 
 
 def _lack(check: t.Any, room: Mapping[str, t.Any], asked: Asked) -> Verdict | None:

@@ -13,6 +13,8 @@ import re
 import typing as t
 from collections.abc import Mapping, Sequence
 
+from .plain import plain
+
 GIB = 2**30
 CHECK_ID = re.compile(r"[a-z][a-z0-9_]{0,59}")  # what a check may be called
 CHECK_ID_IS = "an id consists of small letters, digits and underscores, a letter first, 60 at most"
@@ -60,12 +62,15 @@ class Finding(t.NamedTuple):
     waived: Mapping[str, t.Any] | None = None  # reason and until, where somebody has decided to live with it
 
     def as_dict(self) -> dict[str, t.Any]:
+        """In JSON's own types; see plain.py."""
+        text = str.__str__
         told: dict[str, t.Any] = {
-            "machine": self.machine, "check": self.check, "level": WORDS[self.level], "detail": self.detail, "fix": self.fix}
+            "machine": None if self.machine is None else text(self.machine), "check": text(self.check), "level": WORDS[self.level],
+            "detail": text(self.detail), "fix": text(self.fix)}
         if self.commands:
-            told["commands"] = list(self.commands)
+            told["commands"] = plain(self.commands)
         if self.waived:
-            told["waived"] = self.waived
+            told["waived"] = plain(self.waived)
         return told
 
 
