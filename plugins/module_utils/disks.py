@@ -7,6 +7,7 @@ import re
 import threading
 import time
 
+from ansible_collections.llmgw.preflight.plugins.module_utils.background import in_background
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured, read_all, text_of
 
 MOUNTINFO_MOST = 4 * 1024 * 1024  # bytes: some 40,000 mounts
@@ -67,9 +68,7 @@ def silent_mounts(limit_s):
         if mount.kind.split(".")[0] in FROM_ELSEWHERE:
             if not room.acquire(timeout=max(0, end - time.monotonic())):
                 break
-            thread = threading.Thread(target=_look_at, args=(mount.path, room))
-            thread.daemon = True  # it can't be ended, and must not keep this process alive
-            thread.start()
+            thread = in_background(end, _look_at, mount.path, room)
             source = re.sub(r"//\S*@", "//", mount.source)  # that of curlftpfs holds its password
             looking.append((thread, {"path": mount.path, "source": source}))
     for thread, _mount in looking:

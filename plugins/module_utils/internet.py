@@ -5,7 +5,6 @@ import os
 import re
 import socket
 import ssl
-import threading
 import time
 from http.client import HTTPConnection, HTTPSConnection, InvalidURL
 from urllib.error import HTTPError, URLError
@@ -22,6 +21,7 @@ from urllib.request import (
 )
 
 from ansible_collections.llmgw.preflight.plugins.module_utils.apt_configuration import DIRECT, apt_proxy
+from ansible_collections.llmgw.preflight.plugins.module_utils.background import in_background
 from ansible_collections.llmgw.preflight.plugins.module_utils.connecting import connect_to_any
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import once
 
@@ -46,21 +46,17 @@ def internet(urls, limit_s, configuration):
 
 def try_all(tries, limit_s):
     """All of them at once, and no longer than that."""
-    for attempt in tries:
-        attempt.start()
     end = time.monotonic() + limit_s
-    for attempt in tries:
-        attempt.join(max(0, end - time.monotonic()))
+    for thread in [in_background(end, attempt.run) for attempt in tries]:  # since looking up a name can't be given a deadline
+        thread.join(max(0, end - time.monotonic()))
 
 
-class Try(threading.Thread):
-    """One URL. In a thread, since looking up a name can't be given a deadline."""
+class Try(object):
+    """One URL."""
 
-    daemon = True
     only_as_apt = False  # whether it says nothing that it answers another way than apt will go
 
     def __init__(self, url, limit_s, configuration):
-        super(Try, self).__init__()
         self.url = url
         self.limit_s = limit_s
         self.configuration = configuration  # of apt

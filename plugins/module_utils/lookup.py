@@ -6,6 +6,8 @@ import socket
 import threading
 import time
 
+from ansible_collections.llmgw.preflight.plugins.module_utils.background import in_background
+
 _LOCK = threading.Lock()
 _ASKED = {}  # name -> the thread that looks it up, until when it is waited for, and what came of it: its addresses, or nothing so far
 
@@ -18,11 +20,8 @@ def look_up(wanted, limit_s):
     with _LOCK:
         for name in wanted:
             if name not in _ASKED:
-                found = []
-                thread = threading.Thread(target=_ask, args=(name, found))
-                thread.daemon = True
-                thread.start()
-                _ASKED[name] = (thread, time.monotonic() + limit_s, found)
+                found, end = [], time.monotonic() + limit_s
+                _ASKED[name] = (in_background(end, _ask, name, found), end, found)
     for name in wanted:
         thread, end, _found = _ASKED[name]
         thread.join(max(0, end - time.monotonic()))

@@ -11,6 +11,8 @@ import subprocess
 import threading
 import time
 
+from ansible_collections.llmgw.preflight.plugins.module_utils.background import in_background
+
 # Where programs of the system lie, also when a login without a profile leaves them out of PATH.
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 OUTPUT_MOST = 16 * 2**20  # bytes that a program may print; a firewall can have rules of some MB
@@ -31,15 +33,11 @@ def read_all(readers, whole_s):
     begun = time.monotonic()
     threads = []
     for name, (reader, limit_s) in readers.items():
-        box = {}
-        thread = threading.Thread(target=_run, args=(reader, box), name=name)
-        thread.daemon = True
+        box, limit_s = {}, min(limit_s, whole_s)
         try:
-            thread.start()
-        except RuntimeError as error:  # there are as many as this user, or this container, may have
+            threads.append((name, in_background(begun + limit_s, _run, reader, box), box, limit_s))
+        except RuntimeError as error:
             unmeasured[name] = str(error)
-            continue
-        threads.append((name, thread, box, min(limit_s, whole_s)))
     for name, thread, box, limit_s in threads:
         thread.join(max(0, begun + limit_s - time.monotonic()))
         box = dict(box)  # as it is now; the thread may still write to its own

@@ -40,14 +40,15 @@ def test_each_reader_costs_only_its_own_section():
 
 
 def test_where_no_more_threads_can_be_started_what_was_begun_is_read(monkeypatch):
-    class Thread(threading.Thread):
-        def start(self):
-            if self.name == "one too many":
-                raise RuntimeError("can't start new thread")
-            super().start()
+    real = reading.in_background
 
-    monkeypatch.setattr(reading.threading, "Thread", Thread)
-    assert read_all({"one too many": (lambda: 5, 60), "another": (lambda: 6, 60)}, 60) == (
+    def in_background(end, function, reader, box):
+        if reader is None:
+            raise RuntimeError("can't start new thread")
+        return real(end, function, reader, box)
+
+    monkeypatch.setattr(reading, "in_background", in_background)
+    assert read_all({"one too many": (None, 60), "another": (lambda: 6, 60)}, 60) == (
         {"another": 6}, {"one too many": "can't start new thread"})
 
 
