@@ -78,11 +78,12 @@ def _collect(paths, told, child, load):
         os.kill(child, signal.SIGKILL)  # where the disk holds it, that is when the disk lets go of it
     else:
         os.waitpid(child, 0)
+    untold = "what was tried before did not end" if more else "the process that was to try it has ended"
     found = {}
     for line in text.decode().splitlines():
         one = json.loads(line)
         found[one["path"]] = one
-    return [_finished(found.get(path) or {"path": path, "reason": "what was tried before did not end"}, load) for path in paths]
+    return [_finished(found.get(path) or {"path": path, "reason": untold}, load) for path in paths]
 
 
 def _finished(found, load):

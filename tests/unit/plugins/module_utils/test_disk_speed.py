@@ -60,6 +60,14 @@ def test_where_no_process_can_be_started_nothing_is_tried(monkeypatch):
         {"path": "/a", "reason": "no process can be started for it (Resource temporarily unavailable)"}]
 
 
+def test_where_the_process_ends_at_once_nothing_is_blamed_on_a_disk(monkeypatch):
+    def let_go(kept):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(disk_speed, "let_go", let_go)
+    assert disk_speed.disk_speed(["/a"], ALLOWED)() == [{"path": "/a", "reason": "the process that was to try it has ended"}]
+
+
 def test_nothing_is_tried_where_nothing_is_asked():
     assert disk_speed.disk_speed([], ALLOWED)() == []
 
