@@ -123,6 +123,18 @@ def test_no_secret_of_a_proxy_is_shown_however_it_fails(monkeypatch, secret):
     assert not [part for part in (*secret.replace("@", ":").replace("/", ":").split(":"), "t0ken") if len(part) > 2 and part in found]
 
 
+def test_what_a_proxy_repeats_of_its_password_is_not_shown(server, monkeypatch):
+    def refuse(handler):
+        handler.send_response(407, "not for user:hunter2")
+        handler.end_headers()
+
+    monkeypatch.setattr(http.server.BaseHTTPRequestHandler, "do_CONNECT", refuse, raising=False)
+    proxy, dummy = server(200)
+    monkeypatch.setenv("https_proxy", proxy.replace("http://", "http://user:hunter2@"))
+    found = tried("https://mirror.invalid/")
+    assert (found["stage"], found["reason"]) == ("http", "Tunnel connection failed: 407 not for ***")
+
+
 @pytest.mark.parametrize("url", ["http://127.0.0.1:s3cret/", "http://u:[s3cret]@127.0.0.1/", "http://u:p:s3cret@127.0.0.1:x/"])
 @pytest.mark.parametrize("proxy", ["", "http://127.0.0.1:s3cret", "http://u:[s3cret]@127.0.0.1:1"])
 def test_an_address_that_is_none_is_told_as_such_and_not_quoted(monkeypatch, capfd, url, proxy):

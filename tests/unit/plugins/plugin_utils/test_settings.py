@@ -202,8 +202,9 @@ def test_the_deadlines_fit_into_each_other():
 
 
 @pytest.mark.parametrize(("check", "given"), [
-    (settings.urls, "http://u:s3cret@mirror/"), (settings.urls, ["u:s3cret@mirror"]), (settings.urls, ["http://m/?token=s3cret x"]),
-    (settings.urls, ["http://" + "x" * 70 + ":s3cret@m/ "]), (settings.address, "ops:s3cret@h"), (settings.address, ["ops:s3cret@h"]),
+    (settings.urls, "http://u:s3cret@mirror/"), (settings.urls, ["http://u:s3cret@mirror/"]), (settings.urls, ["u:s3cret@mirror"]),
+    (settings.urls, ["http://m/?token=s3cret x"]), (settings.urls, ["http://" + "x" * 70 + ":s3cret@m/ "]),
+    (settings.address, "ops:s3cret@h"), (settings.address, ["ops:s3cret@h"]),
     (settings.serves, [{"name": "x", "memory_mb": 1, "hf_token": "s3cret"}]),
 ])
 def test_no_secret_in_a_value_that_is_refused(check, given):
