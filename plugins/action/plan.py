@@ -18,7 +18,7 @@ from ansible.plugins.loader import connection_loader
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import checks, settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.edges import Edges
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import known_ids, skipped
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.files import MODES
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.files import MODES, in_the_way
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports.text import names
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.vaulted import secrets_in, without
@@ -66,17 +66,19 @@ class ActionModule(ActionBase):
         limits = settle(settings.limits, arguments["limits"])
         subset = settle(settings.gather_subset, arguments["gather_subset"], fact_subsets())
         waivers = settle(settings.waivers, arguments["waivers"])
-        records_dir = settle(settings.folder, arguments["records_dir"], "preflight_records_dir")
+        records_dir, report_dir, fix_script = (
+            settle(settings.folder, arguments[name], f"preflight_{name}") for name in ("records_dir", "report_dir", "fix_script"))
+        for name, folder in (("records_dir", records_dir), ("report_dir", report_dir), ("fix_script", fix_script)):
+            if folder and (found := in_the_way(folder)):
+                problems[f"preflight_{name} is {folder!r}: {found} is no folder. Take it away, or name another folder."] = []
         stats_key = settle(settings.key, arguments["stats_key"], "preflight_stats_key")
         fit = settle(settings.yes_or_no, arguments["fit"], False, "preflight_fit")
         role_ports = settle(settings.yes_or_no, arguments["role_ports"], True, "preflight_role_ports")
         fail_on = settle(settings.choice, arguments["fail_on"], settings.FAIL_ON, "preflight_fail_on")
-        report_dir = settle(settings.folder, arguments["report_dir"], "preflight_report_dir")
         formats = settle(settings.texts, arguments["report_formats"], tuple(FILES), "preflight_report_formats") or ()
         for format_ in formats:
             settle(settings.choice, format_, tuple(FILES), "preflight_report_formats")
         report_mode = settle(settings.choice, arguments["report_mode"], MODES, "preflight_report_mode")
-        fix_script = settle(settings.folder, arguments["fix_script"], "preflight_fix_script")
         if profile is None:  # what the roles are, and so the rest, it alone says
             return self._refused(problems, task_vars)
         needs = settle(settings.needs, arguments["needs"], "preflight_needs", profile.needs) or profile.needs

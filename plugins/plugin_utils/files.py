@@ -13,6 +13,13 @@ def folder_of(given: str) -> Path:
     return Path(os.path.expanduser(given)).absolute()
 
 
+def in_the_way(given: str) -> Path | None:
+    """What is no folder where this one is to be, or one of those above it."""
+    folder = folder_of(given)
+    there = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
+    return None if os.path.isdir(there) else there
+
+
 MODES = ("0600", "0640", "0644")  # of a report's files: for their owner only, for their group too, for all
 
 

@@ -119,10 +119,18 @@ def test_tags_do_not_switch_the_gate_off(play):
 
 
 def test_a_folder_that_can_not_be_written_still_shows_the_report(play):
-    outcome = play(variables={"preflight_report_dir": "/dev/null/reports"})
+    outcome = play(variables={"preflight_report_dir": "/proc/reports"})
     assert outcome.rc == 2
     assert "1 machine, " in outcome.output
-    assert message_of(outcome).startswith("The report could not be written to /dev/null/reports/preflight.json: Not a directory.")
+    assert message_of(outcome).startswith("The report could not be written to /proc/reports/preflight.json: No such file or directory.")
+
+
+def test_what_is_no_folder_is_told_before_anything_is_read(play):
+    outcome = play(variables={f"preflight_{name}": "/dev/null/reports" for name in ("report_dir", "records_dir", "fix_script")})
+    assert outcome.rc == 2
+    assert message_of(outcome).splitlines() == ["Nothing was read, because:", *(
+        f"preflight_{name} is '/dev/null/reports': /dev/null is no folder. Take it away, or name another folder."
+        for name in ("records_dir", "report_dir", "fix_script"))]
 
 
 @pytest.mark.core

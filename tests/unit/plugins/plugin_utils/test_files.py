@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.files import MODES, folder_of, write_whole
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.files import MODES, folder_of, in_the_way, write_whole
 
 
 def test_a_relative_folder_is_taken_from_here(monkeypatch, tmp_path):
@@ -44,6 +44,14 @@ def test_what_was_there_is_replaced_whole_or_stays(tmp_path):
         write_whole(path, object())
     assert path.read_text() == "new"
     assert os.listdir(tmp_path) == ["x.json"]
+
+
+def test_what_is_in_the_way_of_a_folder(tmp_path):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "dangling").symlink_to("nowhere")
+    (tmp_path / "link").symlink_to(tmp_path)
+    assert [in_the_way(str(tmp_path / path)) for path in ("", "new/er", "link/new", "file", "file/new", "dangling/new")] == [
+        None, None, None, tmp_path / "file", tmp_path / "file", tmp_path / "dangling"]
 
 
 def test_a_file_where_a_folder_should_be(tmp_path):
