@@ -1,7 +1,6 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 """Which UTF-8 locales a program can use here."""
 
-import ctypes
 import re
 
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured, command, find, first_line
@@ -26,9 +25,11 @@ def locales(limit_s):
 
 def _is_there(name):
     try:
+        import ctypes  # of which a Python that somebody built may have none
+
         library = ctypes.CDLL(None)
         make, unmake = library.newlocale, library.freelocale
-    except (OSError, AttributeError):
+    except (ImportError, OSError, AttributeError):
         return False
     make.restype, make.argtypes = ctypes.c_void_p, [ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p]
     unmake.restype, unmake.argtypes = None, [ctypes.c_void_p]

@@ -1,22 +1,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 """Is the clock kept right, and by what? Any that says yes is believed; no is said only if none does."""
 
-import ctypes
+import struct
 
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured, command, find, first_line
 
 # adjtimex(2): beyond this many microseconds nothing has corrected the clock for hours. systemd's timedated asks the same.
 MAX_ERROR_US = 16000000
-
-
-class _Timex(ctypes.Structure):
-    _fields_ = [
-        ("modes", ctypes.c_uint),
-        ("offset", ctypes.c_long),
-        ("freq", ctypes.c_long),
-        ("maxerror", ctypes.c_long),
-        ("rest", ctypes.c_char * 512),
-    ]
+TIMEX, TIMEX_MOST = "Illl", 512  # struct timex: modes, offset, freq and maxerror, and what is after these; bytes
 
 
 def time_sync(limit_s):
@@ -38,13 +29,15 @@ def time_sync(limit_s):
 
 
 def _kernel(limit_s):
-    timex = _Timex()  # modes 0: only reads
     try:
-        if ctypes.CDLL(None, use_errno=True).adjtimex(ctypes.byref(timex)) < 0:
+        import ctypes  # of which a Python that somebody built may have none
+
+        timex = ctypes.create_string_buffer(TIMEX_MOST)  # modes 0: only reads
+        if ctypes.CDLL(None, use_errno=True).adjtimex(timex) < 0:
             raise Unmeasured("adjtimex: error %d" % ctypes.get_errno())
-    except (OSError, AttributeError) as error:
+    except (ImportError, OSError, AttributeError) as error:
         raise Unmeasured("adjtimex: %s" % error) from error
-    return timex.maxerror < MAX_ERROR_US
+    return struct.unpack_from(TIMEX, timex)[3] < MAX_ERROR_US
 
 
 def _program(name, arguments, limit_s):

@@ -1,4 +1,5 @@
 import subprocess
+import sys
 
 import pytest
 from ansible_collections.llmgw.preflight.plugins.module_utils import locales
@@ -9,6 +10,11 @@ def test_the_c_library_is_asked_for_one_by_name():
     known = subprocess.run(["locale", "-a"], capture_output=True, text=True, check=True).stdout.lower().split()
     assert locales._is_there("C") and locales._is_there(locales.OURS) == ("c.utf8" in known or "c.utf-8" in known)
     assert not locales._is_there("xx_XX.UTF-8")
+
+
+def test_a_python_without_ctypes_knows_of_none_by_itself(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ctypes", None)
+    assert not locales._is_there("C")
 
 
 def test_the_usual_one_is_enough(monkeypatch):

@@ -1,3 +1,8 @@
+import ctypes
+import struct
+import sys
+import types
+
 import pytest
 from ansible_collections.llmgw.preflight.plugins.module_utils import time_sync
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured
@@ -49,3 +54,20 @@ def test_nobody_to_ask(programs):
 
 def test_the_real_kernel_answers():
     assert time_sync._kernel(5) in (True, False)
+
+
+def test_a_python_without_ctypes_can_not_ask_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ctypes", None)
+    with pytest.raises(Unmeasured, match="^adjtimex: import of ctypes"):
+        time_sync._kernel(5)
+
+
+@pytest.mark.parametrize(("maxerror", "synchronised"), [(15999999, True), (16000000, False)])
+def test_what_the_kernel_says_of_the_error(monkeypatch, maxerror, synchronised):
+    def adjtimex(timex):
+        assert timex.raw == bytes(time_sync.TIMEX_MOST)  # a call that sets nothing
+        timex.raw = struct.pack("@I4l", 0, 1, 2, maxerror, 3) + bytes(300)
+        return 0
+
+    monkeypatch.setattr(ctypes, "CDLL", lambda name, use_errno: types.SimpleNamespace(adjtimex=adjtimex))
+    assert time_sync._kernel(5) is synchronised
