@@ -160,6 +160,11 @@ def imports_of(path):
             yield from (name.name for name in node.names)
 
 
+def test_each_section_that_may_be_left_out_names_the_checks_that_look_at_it():
+    for check, section in {**SECTIONS, **SECTIONS_BETWEEN}.items():
+        assert check in checks.LOOKED_AT_BY.get(section, (check,)), f"{check} looks at {section}"
+
+
 def test_imports_run_one_way():
     plugins = Path(checks.__file__).parents[2]
     seen = {str(path.relative_to(plugins)): set(imports_of(path)) for path in plugins.rglob("*.py")}
