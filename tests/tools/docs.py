@@ -174,8 +174,9 @@ VARIABLES = """\
 <!-- Made by `make docs` from roles/preflight/meta/argument_specs.yml. -->
 # Variables
 
-All that the role and its playbooks take; the [README](../README.md#variables) has a line for each, and says which may differ from
-machine to machine.
+All that the role takes; the [README](../README.md#variables) has a line for each, and says which may differ from machine to machine.
+Two more are of a playbook only, to be given with `-e`: `preflight_hosts` of `llmgw.preflight.preflight`, the pattern of the machines to
+examine (without it `all`), and `preflight_records` of `llmgw.preflight.judge`, see [several runners](runner.md#several-runners).
 """
 
 
