@@ -52,7 +52,8 @@ def main(inventory: str, *variables: str) -> int:
         print(f"There is no report ({result.status}).")
         return result.rc or 1
     counts = progress.outcome["counts"]
-    print(f"{progress.outcome['machines']} machines: {counts['fail']} fail, {counts['warn']} warn, {counts['ok']} ok")
+    number = progress.outcome["machines"]
+    print(f"{number} machine{'s' if number != 1 else ''}: {counts['fail']} fail, {counts['warn']} warn, {counts['ok']} ok")
     for finding in progress.outcome["findings"]:
         print(f"{finding['level']}  {finding['machine'] or 'all machines'}: {finding['check']}: {finding['detail']}")
     return result.rc

@@ -30,7 +30,7 @@ def test_progress_is_shown_and_the_outcome_also_when_it_fails(tmp_path, limit, r
     read = lines.index("   1: localhost was read")
     assert any(line.startswith(".. Read each machine") for line in lines[:read])
     assert ".. Judge all machines" in lines[read:]
-    assert any(line.startswith(f"1 machines: {rc // 2} fail, 0 warn, ") for line in lines)
+    assert any(line.startswith(f"1 machine: {rc // 2} fail, 0 warn, ") for line in lines)
     assert [line for line in lines if line.startswith("fail  localhost: cpus: ")] == lines[len(lines) - rc // 2:]
 
 
