@@ -112,7 +112,8 @@ class ActionModule(ActionBase):
             # No file on the machine: a full or read-only disk does not keep it from being read.
             with contextlib.suppress(KeyError):
                 self._connection.set_option("pipelining", True)
-        self._vars.setdefault("ansible_python_interpreter", "auto_silent")
+        if constants.config.get_config_value("INTERPRETER_PYTHON", variables=self._vars) == "auto":  # not one of ansible.cfg
+            self._vars["ansible_python_interpreter"] = "auto_silent"
 
     def _low_level_execute_command(self, *given: t.Any, **named: t.Any) -> dict[str, t.Any]:
         answer: dict[str, t.Any] = super()._low_level_execute_command(*given, **named)

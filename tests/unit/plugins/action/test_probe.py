@@ -122,6 +122,18 @@ def test_it_is_read_by_who_logs_in_and_without_a_file_there(action):
     assert made._connection.options == {"pipelining": False}
 
 
+@pytest.mark.parametrize(("configured", "variables", "used"), [
+    (None, {}, "auto_silent"), ("/opt/python", {}, None), (None, {"ansible_python_interpreter": "/opt/python"}, "/opt/python"),
+    ("/opt/python", {"ansible_python_interpreter": "auto"}, "auto_silent")])
+def test_which_python_reads_it(action, monkeypatch, configured, variables, used):
+    monkeypatch.delenv("ANSIBLE_PYTHON_INTERPRETER", raising=False)
+    if configured:
+        monkeypatch.setenv("ANSIBLE_PYTHON_INTERPRETER", configured)
+    made = action(printed=[read()], skip=["clock"], variables=variables)
+    done(made)
+    assert made._vars.get("ansible_python_interpreter") == used  # None: that of the configuration
+
+
 @pytest.mark.parametrize(("problem", "login"), [
     (OutOfTime(), {"ok": False, "reason": "no answer within 90 s", "cause": "silent"}),
     (AnsibleConnectionFailure("Failed to connect to the host via ssh: ops@m: Permission denied (publickey)."),
