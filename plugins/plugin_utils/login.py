@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from .result import NotRead
+
 # (cause, words), the first that fits; the causes are those of checks/login.py, which has a fix for each.
 CAUSES = (
     ("no_room", r"no usable temporary directory|no space left on device|read-only file system|disk quota exceeded"),
@@ -43,4 +45,5 @@ def reason_of(text: str) -> str:
 def told_by(problem: Exception) -> tuple[str, str]:
     """(reason, cause) of what a connection raised, or what could not be made out of an answer."""
     said = str(getattr(problem, "message", None) or problem)
-    return reason_of(said) or type(problem).__name__, cause_of(said)
+    cause = problem.cause if isinstance(problem, NotRead) else None
+    return reason_of(said) or type(problem).__name__, cause or cause_of(said)

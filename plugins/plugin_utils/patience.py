@@ -56,7 +56,7 @@ def look_closer(problem: Exception, interpreter: str, run: t.Callable[[str], Map
         said = str(answer.get("stdout") or answer.get("stderr") or "")
         if answer.get("rc"):
             reason = login.reason_of(said) or f"exit status {answer['rc']}"
-            raise NotRead(reason if interpreter in reason else f"{interpreter}: {reason}")
+            raise NotRead(reason if interpreter in reason else f"{interpreter}: {reason}", "python")
         version = re.search(r"Python \d+\.\d+\.\d+", said)
         if cause == "python" and version:
             raise NotRead(f"{interpreter} is {version.group()}, which can not run this Ansible's modules: {told}")

@@ -28,6 +28,7 @@ BY_ANSIBLE = ("changed", "failed", "warnings", "deprecations", "exception")  # p
 TEXT_MOST = 1000  # characters of one text
 DEPTH_MOST = 12  # lists and mappings within each other; what a reader returns has four
 LATEST = 1e12  # seconds of a clock; no number is not below it either
+NO_PROGRAM = (126, 127)  # exit statuses of a shell that can not run what it is told to, in whatever language it says so
 OUTPUT_MOST = 8 * 1024 * 1024  # characters that are looked through
 
 # What steers a terminal: as it is, and as JSON has it (an escaped backslash is taken along, so that what follows it stays text).
@@ -38,7 +39,11 @@ Parts = tuple[dict[str, t.Any], dict[str, str], tuple[float, float]]
 
 
 class NotRead(Exception):
-    """The module gave no result; the message is what it gave instead."""
+    """The module gave no result; the message is what it gave instead. The cause is told where words alone would not tell it."""
+
+    def __init__(self, message: str, cause: str | None = None) -> None:
+        super().__init__(message)
+        self.cause = cause
 
 
 def harmless(output: str) -> str:
@@ -115,7 +120,7 @@ def _whole(result: dict[str, t.Any], key: str, is_whole: t.Callable[[t.Any], boo
                 found: dict[str, t.Any] = json.JSONDecoder().raw_decode(line[at:])[0]
                 if is_whole(found):
                     return found
-    raise NotRead(_valid(_said(result)))
+    raise NotRead(_valid(_said(result)), "python" if result.get("rc") in NO_PROGRAM else None)
 
 
 def _said(result: dict[str, t.Any]) -> str:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks.login import FIXES
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.login import CAUSES, cause_of, reason_of, told_by
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.result import NotRead
 
 
 def test_each_cause_has_a_fix():
@@ -45,6 +46,8 @@ class Told(Exception):
     (Told("Task failed: Connection refused"), ("Connection refused", "refused")),
     (RuntimeError("No route to host"), ("No route to host", "no_route")),
     (KeyError(), ("KeyError", "other")),
+    (NotRead("sh: 1: /opt/python: Permission denied", "python"), ("sh: 1: /opt/python: Permission denied", "python")),
+    (NotRead("Connection refused"), ("Connection refused", "refused")),
 ])
 def test_what_an_exception_says(problem, told):
     assert told_by(problem) == told

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.llmgw.preflight.plugins.plugin_utils import patience
+from ansible_collections.llmgw.preflight.plugins.plugin_utils import login, patience
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.offset import COMMAND
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.result import NotRead
 
@@ -95,21 +95,24 @@ def machine():
 OK = {"rc": 0, "stdout": "", "stderr": ""}
 
 
-@pytest.mark.parametrize(("problem", "answers", "said"), [
-    (RuntimeError("Permission denied (publickey)"), [], "Permission denied (publickey)"),
-    (NotRead("nonsense"), [], "nonsense"),
-    (BROKEN, [RuntimeError("Connection refused")], "Connection refused"),
-    (BROKEN, [OK, {"rc": 127, "stderr": f"sh: 1: {PYTHON}: not found"}], f"sh: 1: {PYTHON}: not found"),
-    (BROKEN, [OK, {"rc": 139}], f"{PYTHON}: exit status 139"),
+@pytest.mark.parametrize(("problem", "answers", "said", "cause"), [
+    (RuntimeError("Permission denied (publickey)"), [], "Permission denied (publickey)", "denied"),
+    (NotRead("nonsense"), [], "nonsense", "other"),
+    (BROKEN, [RuntimeError("Connection refused")], "Connection refused", "refused"),
+    (BROKEN, [OK, {"rc": 127, "stderr": f"sh: 1: {PYTHON}: not found"}], f"sh: 1: {PYTHON}: not found", "python"),
+    (BROKEN, [OK, {"rc": 126, "stderr": f"sh: 1: {PYTHON}: Permission denied"}], f"sh: 1: {PYTHON}: Permission denied", "python"),
+    (NotRead("Permission denied", "python"), [OK, {"rc": 126, "stderr": "Permission denied"}], f"{PYTHON}: Permission denied", "python"),
+    (BROKEN, [OK, {"rc": 139}], f"{PYTHON}: exit status 139", "python"),
     (NotRead("SyntaxError: invalid syntax"), [OK, {"rc": 0, "stderr": "Python 2.7.18"}],
-     f"{PYTHON} is Python 2.7.18, which can not run this Ansible's modules: SyntaxError: invalid syntax"),
-    (NotRead("ImportError: no"), [OK, {"rc": 0, "stdout": "who knows"}], "ImportError: no"),
+     f"{PYTHON} is Python 2.7.18, which can not run this Ansible's modules: SyntaxError: invalid syntax", "python"),
+    (NotRead("ImportError: no"), [OK, {"rc": 0, "stdout": "who knows"}], "ImportError: no", "python"),
 ])
-def test_what_really_keeps_a_machine_from_being_read(machine, problem, answers, said):
+def test_what_really_keeps_a_machine_from_being_read(machine, problem, answers, said, cause):
     run = machine(*answers)
     with pytest.raises((RuntimeError, NotRead)) as told:
         patience.look_closer(problem, PYTHON, run)
     assert str(told.value) == said
+    assert login.told_by(told.value)[1] == cause
     assert len(machine.asked) == len(answers)
 
 

@@ -50,6 +50,13 @@ def test_what_is_said_instead(result, said):
     assert str(problem.value) == said
 
 
+@pytest.mark.parametrize(("rc", "cause"), [(126, "python"), (127, "python"), (1, None), ([127], None)])
+def test_a_shell_that_can_not_run_python_tells_so_by_its_exit_status(rc, cause):
+    with pytest.raises(NotRead) as problem:
+        parts_of({"module_stdout": "", "module_stderr": "bash: /opt/python: Keine Berechtigung", "rc": rc})
+    assert problem.value.cause == cause
+
+
 def test_texts_are_cut_and_lists_are_not():
     sections = {"login": LOGIN, "system": {"id": "x" * 5000, "version": None, "name": ["y" * 5000] * 2}, "listening": [{"port": 1}] * 9999}
     found, unmeasured, dummy = parts_of({**WHOLE, "sections": sections, "unmeasured": {"apt": "z" * 5000}})
