@@ -178,7 +178,8 @@ def section(record: Mapping[str, t.Any], name: str, shape: t.Any) -> t.Any:
         reason = told.get(name) if isinstance(told, Mapping) else None
         raise Unmeasured(str(reason) if reason else "the record does not hold it")
     value = record[name]
-    wrong = None if type(value) is shape and shape is not float else _misfit(value, shape)
+    kind = type(value)
+    wrong = None if kind is shape and kind is not float else _misfit(value, shape)
     if wrong:
         raise Unmeasured(f"{name}{wrong}")
     return value
@@ -196,7 +197,7 @@ def _misfit(value: t.Any, shape: t.Any) -> str | None:
                 return f".{key} is not in the record"
             its = value[key]
             its_kind = type(its)
-            if its_kind is not float and (its_kind is inner or type(inner) is tuple and its_kind in inner):
+            if its_kind is not float and (its_kind is inner or isinstance(inner, tuple) and its_kind in inner):
                 continue
             wrong = _misfit(its, inner)
             if wrong:
