@@ -48,9 +48,9 @@ def main(inventory: str, *variables: str) -> int:
             event_handler=progress.on_event,
             quiet=True,
         )
-    if not progress.outcome:  # it came to no judgement: Ansible's own words say why
-        print(f"There is no report ({result.status}).")
-        return result.rc or 1
+        if not progress.outcome:  # it came to no judgement: Ansible's own words say why
+            print(f"There is no report ({result.status}).\n{result.stdout.read()}")
+            return result.rc or 1
     counts = progress.outcome["counts"]
     number = progress.outcome["machines"]
     print(f"{number} machine{'s' if number != 1 else ''}: {counts['fail']} fail, {counts['warn']} warn, {counts['ok']} ok")

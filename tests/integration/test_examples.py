@@ -38,3 +38,4 @@ def test_without_a_judgement_that_is_said(tmp_path):
     done = run(tmp_path, sys.executable, str(ROOT / "examples" / "progress.py"), str(HERE), "preflight_fail_on=maybe")
     assert done.returncode == 2
     assert "There is no report (failed)." in done.stdout
+    assert "preflight_fail_on is 'maybe'" in done.stdout
