@@ -176,6 +176,19 @@ def test_each_value_that_programs_stumble_over_in_each_place():
             list(text.lines(complete(report), 80))
 
 
+HOSTILE = "</script><b a=\"'>]]>&lt;\x00\x1b[2J\ud800\u202e [a](http://x/) `|` <img src=x>"
+
+
+def test_a_hostile_text_in_each_place_leaves_every_format_whole():
+    """Since by chance few of them come where a report shows them."""
+    texts = [path for path in fuzz.paths(HEALTHY[0]) if isinstance(fuzz.at(HEALTHY[0], path), str)]
+    assert len(texts) > 30
+    for path in texts:
+        report = judged([fuzz.replaced(HEALTHY[0], path, HOSTILE), *HEALTHY[1:]])
+        if report:
+            assert_whole(complete(report))
+
+
 # ------------------------------------------------------------------------------------ what is missing never passes
 MAY_MISS = {
     "address", "controller", "local", "unmeasured",  # which have a meaning of their own where they are not there
