@@ -17,6 +17,7 @@ import os
 import platform
 import subprocess
 import sys
+import typing as t
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -45,8 +46,12 @@ def main() -> int:
     if chosen.fill:
         fill(json.loads(chosen.fill.read_text(encoding="utf-8")))
         return 0
-    before = json.loads(chosen.json.read_text(encoding="utf-8")) if chosen.json and chosen.json.exists() else {"parts": {}}
-    found = {"box": box(), "parts": before["parts"]}
+    found: dict[str, t.Any] = {"box": box(), "parts": {}}
+    if chosen.json and chosen.json.exists():
+        before = json.loads(chosen.json.read_text(encoding="utf-8"))
+        if before["box"] != found["box"]:
+            raise SystemExit(f"{chosen.json} holds tables of {before['box']}, and this is {found['box']}: give another file.")
+        found["parts"] = before["parts"]
     missed = 0
     for name in chosen.only or parts.PARTS:
         print(f"{name}:", file=sys.stderr, flush=True)

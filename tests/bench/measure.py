@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import operator
 import os
 import shutil
 import statistics
@@ -20,8 +21,9 @@ from lab import Lab
 ROOT = Path(__file__).parents[2]
 PLAYBOOK = ROOT / "playbooks" / "preflight.yml"
 FIGURES = ("controller", "machines", "wall")
-RUN_S = 1800  # no run takes a fifth of it
+RUN_S = 1800  # no run takes half of it
 Cost = Mapping[str, float]
+Costs = Mapping[str, Sequence[Cost]]  # of each run by its name, in each round
 
 
 @dataclasses.dataclass
@@ -65,11 +67,14 @@ class Table:
 
 @dataclasses.dataclass
 class Run:
-    """A command as the controller, with these variables of its environment; ``warm`` takes over the connections of the run before."""
+    """A command as the controller, with these variables of its environment, and ``without`` these machines; ``warm`` takes over the
+    connections of the run before."""
 
     command: Sequence[str]
     environment: Mapping[str, str] = dataclasses.field(default_factory=dict)
     warm: bool = False
+    forks: int = 10
+    without: Sequence[str] = ()
 
 
 def play(variables: Mapping[str, t.Any] | None = None, playbook: Path = PLAYBOOK, **options: t.Any) -> Run:
@@ -93,19 +98,19 @@ class Bench:
         self.lab, self.home = lab, home
         self.inventory = lab.inventory()
 
-    def cost(self, run: Run, forks: int = 10, without: Sequence[str] = ()) -> Cost:
-        """What one run costs; over new connections if it is not to be warm, and ``without`` these machines."""
+    def cost(self, run: Run) -> Cost:
+        """What one run costs; over new connections if it is not to be warm."""
         control = f"{self.lab.dir}/cp"
         if not run.warm:
             shutil.rmtree(control, ignore_errors=True)
             os.mkdir(control)
-        hosts = {name: its for name, its in self.inventory["all"]["hosts"].items() if name not in without}
+        hosts = {name: its for name, its in self.inventory["all"]["hosts"].items() if name not in run.without}
         groups = {group: {"hosts": {name: None for name in its["hosts"] if name in hosts}}
                   for group, its in self.inventory["all"]["children"].items()}
         file = self.home / "hosts.json"
         file.write_text(json.dumps({"all": {**self.inventory["all"], "hosts": hosts, "children": groups}}))
         environment = {**os.environ, "ANSIBLE_HOME": str(self.home), "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".collections"),
-                       "ANSIBLE_INVENTORY": str(file), "ANSIBLE_FORKS": str(forks), **run.environment}
+                       "ANSIBLE_INVENTORY": str(file), "ANSIBLE_FORKS": str(run.forks), **run.environment}
         with self.lab.network(), self.lab.measure() as used:
             done = subprocess.run(run.command, check=False, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL,
                                   timeout=RUN_S)
@@ -113,14 +118,29 @@ class Bench:
             raise SystemExit(f"{' '.join(run.command)} ended with {done.returncode}:\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
         return {"controller": used.controller, "machines": used.hosts, "wall": used.wall}
 
-    def in_turn(self, runs: Mapping[str, Run], rounds: int, **options: t.Any) -> dict[str, dict[str, float]]:
-        """The median of each figure of each run; in each round each run once, so that what else the box does meets all of them."""
+    def in_turn(self, runs: Mapping[str, Run], rounds: int) -> Costs:
+        """In each round each run once, so that what else the box does meets all of them."""
         found: dict[str, list[Cost]] = {name: [] for name in runs}
         for number in range(rounds):
             for name, run in runs.items():
                 print(f"  round {number + 1} of {rounds}: {name}", file=sys.stderr, flush=True)
-                found[name].append(self.cost(run, **options))
-        return {name: {figure: statistics.median(cost[figure] for cost in costs) for figure in FIGURES} for name, costs in found.items()}
+                found[name].append(self.cost(run))
+        return found
+
+
+def rows_of(found: Costs) -> list[list[t.Any]]:
+    """The median of each figure of each run."""
+    return [[name, *(statistics.median(cost[figure] for cost in costs) for figure in FIGURES)] for name, costs in found.items()]
+
+
+def beside(found: Costs, name: str, other: str, figure: str, how: t.Callable[[float, float], float] = operator.truediv) -> float:
+    """How one run stands to another, as the median of what that is in each round: what disturbs a round meets both."""
+    return statistics.median(how(one[figure], its[figure]) for one, its in zip(found[name], found[other], strict=True))
+
+
+def told(rounds: int) -> str:
+    """Of how many rounds a table is, which says how much it is worth."""
+    return f"Median of {rounds} rounds." if rounds > 1 else "Of one round."
 
 
 @contextlib.contextmanager
