@@ -39,6 +39,7 @@ class ActionModule(ActionBase):
         now = datetime.datetime.now().astimezone()
         secrets = secrets_in(task_vars)  # of which checks and findings of the user's own may be made
         records, waiting, others = [], [], []
+        other_batches = of_other_batches(task_vars, plan)
         gone = {**gone_before(task_vars, plan), **dict.fromkeys(gone_by_now(task_vars), plan["run"])}
         for machine in plan["machines"]:
             name = machine["machine"]
@@ -47,9 +48,7 @@ class ActionModule(ActionBase):
                 others.append(machine)
                 continue
             result = left_by(PROBE, task_vars["hostvars"], name)
-            # With serial: of a batch before this one, or of one that has not come. One that Ansible dropped is of neither.
-            other_batch = (plan["batches"] and name in task_vars["ansible_play_hosts"]
-                           and name not in task_vars["ansible_play_batch"])
+            other_batch = name in other_batches
             of_other_batch = other_batch and result and result["play"] == plan["play"] and result["run"] not in plan["superseded"]
             if result and (result["run"] == plan["run"] or of_other_batch):
                 records.append(self._with_own_findings(self._whole_record(result, task_vars, name), task_vars, secrets))
@@ -134,6 +133,11 @@ def as_result(
     whole = {key: value for key, value in report.items() if key != "skipped"}
     return {**whole, "left_out": report["skipped"], "about": made, "not_examined": waiting, "sampled": sampled,
             "artifact": artifact(report, fail_on), "changed": False, "_ansible_verbose_override": True}
+
+
+def of_other_batches(task_vars: dict[str, t.Any], plan: dict[str, t.Any]) -> set[str]:
+    """With serial: the machines of the batches before this one, and of those that have not come. One that Ansible dropped is of neither."""
+    return set(task_vars["ansible_play_hosts"]).difference(task_vars["ansible_play_batch"]) if plan["batches"] else set()
 
 
 def gone_before(task_vars: dict[str, t.Any], plan: dict[str, t.Any]) -> dict[str, str]:

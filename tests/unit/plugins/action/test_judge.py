@@ -22,3 +22,16 @@ def test_stand_ins_that_had_ended_are_remembered_for_the_batches_to_come(left, g
 ])
 def test_only_a_stand_in_that_is_known_to_have_ended_counts(left, gone):
     assert judge.gone_by_now(left) == gone
+
+
+class Names(list):
+    """Those of Ansible; one by one they take as long as there are many."""
+
+    def __contains__(self, name):
+        raise AssertionError(f"{name} is looked for in a list")
+
+
+def test_who_is_read_in_another_batch():
+    given = {"ansible_play_hosts": Names(["a", "b", "c", "d"]), "ansible_play_batch": Names(["b"])}  # Ansible has dropped e
+    assert [name in judge.of_other_batches(given, {"batches": True}) for name in "abcde"] == [True, False, True, True, False]
+    assert judge.of_other_batches({}, {"batches": False}) == set()
