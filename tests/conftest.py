@@ -14,3 +14,13 @@ else:
     from ansible.plugins.loader import init_plugin_loader
 
     init_plugin_loader([])
+
+MARKERS = {
+    "core": "what depends on ansible-core's version, run on the oldest and the newest",
+    "newest": "what does so less and takes long, run on the newest",
+}
+
+
+def pytest_configure(config):
+    for name, what in MARKERS.items():  # here, since ansible-test brings settings of its own for pytest
+        config.addinivalue_line("markers", f"{name}: {what}")
