@@ -45,8 +45,8 @@ def run(folder, *command, **environment):
 
 
 def known():
-    """The files that git knows, or would add."""
-    return set(run(ROOT, Path(shutil.which("git")), "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0"))
+    """The files that git knows, also those that are added only."""
+    return set(run(ROOT, Path(shutil.which("git")), "ls-files", "-z", "--cached").split("\0"))
 
 
 def wrong_with(members):
@@ -57,7 +57,7 @@ def wrong_with(members):
         listed = {name for name in known() if (ROOT / name).is_file()}
         ignored = galaxy()["build_ignore"] + ["galaxy.yml", "*.tar.gz"]
         wanted = {name for name in listed if not any(fnmatch.fnmatch(part, pattern) for pattern in ignored for part in with_parents(name))}
-        told += [f"git does not know {name}" for name in sorted(files - listed)]
+        told += [f"git does not know {name}: add it, or take it away" for name in sorted(files - listed)]
         told += [f"{name} is missing" for name in sorted(wanted - files)]
     shown = {name for document in files if document.endswith(".md")
              for name in re.findall(r"!\[[^]]*\]\(([^)]+)\)", (ROOT / document).read_text(encoding="utf-8"))}
