@@ -23,10 +23,10 @@ def fit(members: Sequence[Member], needs: Mapping[str, Need], asked: Asked) -> d
     asked_for = {role: dataclasses.replace(asked, need=need) for role, need in needs.items()}
     asked_for_all = dataclasses.replace(asked, need=together(needs.values()))
     rooms = {member.name: _room(member.record) for member in members}
+    roles = [str.__str__(role) for role in needs]
     # Who has room for all roles together has it for each: so of most machines each check is asked once.
-    roomy = plain({role: _fit({}) for role in needs})
     fits = {name: _fits(room, asked_for, doubtful) if (doubtful := [check for check in checks.ROOM if _lack(check, room, asked_for_all)])
-            else roomy for name, room in rooms.items()}
+            else {role: {"fits": FITS, "short": []} for role in roles} for name, room in rooms.items()}
     by_roles = sorted(members, key=lambda member: len(member.roles))
     able = {role: [one.name for one in by_roles if role not in one.roles and fits[one.name][role]["fits"] == FITS][:TO_MOST]
             for role in needs}
@@ -36,7 +36,7 @@ def fit(members: Sequence[Member], needs: Mapping[str, Need], asked: Asked) -> d
         if able[role] and fits[member.name][role]["fits"] == NO
         and _is_mended_by_a_move(rooms[member.name], asked_for[role], dataclasses.replace(asked, need=Need()))
     ]
-    return {"machines": [{"machine": str.__str__(name), "roles": roles} for name, roles in fits.items()], "moves": plain(moves)}
+    return {"machines": [{"machine": str.__str__(name), "roles": its} for name, its in fits.items()], "moves": plain(moves)}
 
 
 def _room(record: Mapping[str, t.Any]) -> dict[str, t.Any]:

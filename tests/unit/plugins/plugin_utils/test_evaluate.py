@@ -8,6 +8,7 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils import checks
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import login, network
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import RecordsError, evaluate
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.settings import SettingsError
+from browser import made_up
 
 
 def test_a_whole_report(record):
@@ -234,3 +235,14 @@ def kinds(value):
     """All types that occur in it."""
     inner = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else ()
     return {type(value)}.union(*map(kinds, inner))
+
+
+def containers(value):
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return [] if inner is None else [value, *(one for each in inner for one in containers(each))]
+
+
+def test_nothing_is_there_twice_as_one_thing_which_yaml_would_tell_by_a_reference():
+    waivers = [{"check": "time_sync", "machine": "*", "reason": "r"}]
+    found = containers(evaluate(made_up.records(20), waived=waivers))
+    assert len({id(one) for one in found}) == len(found)
