@@ -130,7 +130,7 @@ def test_a_silent_machine_among_twenty_costs_its_deadline_once(make_lab, play):
     without = time.monotonic() - begun
     assert [machine for machine, check in outcome.findings("role_ports")] == [f"m{number:02d}" for number in range(1, 20)]
     assert {f["level"] for f in outcome.findings("role_ports").values()} == {"ok"}
-    assert {f["fix"] for f in outcome.findings("network").values()} == {network.FIX_DOWN.format("silent")}
+    assert {f["fix"] for f in outcome.findings("network").values()} == {network.FIX_DOWN}
     assert left_over(lab) == []
     assert with_it < 2 * without + 8 + 5, (with_it, without)  # the two deadlines, of the login and of reaching it, and the noise of the box
 

@@ -12,7 +12,7 @@ import ipaddress
 import typing as t
 from collections.abc import Mapping
 
-from ..model import OUTCOMES, Asked, Level, Unmeasured, Verdict, fail, ok, section, several
+from ..model import OUTCOMES, Asked, Level, Unmeasured, Verdict, fail, ok, section
 
 ID = "network"
 WORST = Level.FAIL
@@ -20,7 +20,8 @@ FIX_UNREAD = "Log in there and try to reach the other machines' SSH port by hand
 
 FIX = ("Open the SSH port between the machines (firewall, security group, routes), or set preflight_address to the "
        "address that the others are to use.")
-FIX_DOWN = "First mend the login to {}, which the controller does not reach either, and then run again."
+# One text for all: by lot nearly each machine misses others, and problems with one fix are told together.
+FIX_DOWN = "First mend the login to those that it does not reach, since the controller does not reach them either, and then run again."
 FIX_LOOPBACK = "Set preflight_address of this machine to the address by which the others reach it."
 
 
@@ -40,7 +41,7 @@ def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict | None:
     told = ", ".join(f"{peer['machine']} ({peer['address']} port {peer['port']}: "
                      f"{OUTCOMES.get(peer['outcome'], peer['outcome'])})" for peer in closed)
     down = all(peer["machine"] in asked.unreached for peer in closed)
-    return fail(f"does not reach {told}", FIX_DOWN.format(several([peer["machine"] for peer in closed])) if down else FIX)
+    return fail(f"does not reach {told}", FIX_DOWN if down else FIX)
 
 
 def _tells_of_others(record: Mapping[str, t.Any]) -> bool:

@@ -63,7 +63,7 @@ def test_what_the_controller_does_not_reach_either_is_a_matter_of_its_login(reco
         return next(f["fix"] for f in evaluate([record(reach=reach), down])["findings"] if f["check"] == "network")
 
     assert {cause: fix(cause) for cause in login.FIXES} == {
-        cause: network.FIX_DOWN.format("down") if cause in ("refused", "timeout", "no_route") else network.FIX for cause in login.FIXES}
+        cause: network.FIX_DOWN if cause in ("refused", "timeout", "no_route") else network.FIX for cause in login.FIXES}
 
 
 @pytest.mark.parametrize("enabled", [True, False])
