@@ -138,10 +138,16 @@ def test_what_was_not_looked_at_is_not_found_on_a_busy_box_either(boxed, monkeyp
 
 def test_a_box_that_was_not_busy(monkeypatch):
     class Ended:
-        kill = wait = lambda self: None
-
         def __init__(self, command):
-            self.poll = lambda: 0
+            self.returncode = 0
+
+        def poll(self):
+            return self.returncode
+
+        def kill(self):
+            assert self.poll() is not None
+
+        wait = kill
 
     monkeypatch.setattr(parts.subprocess, "Popen", Ended)
     with pytest.raises(SystemExit), parts.busy_cores():
