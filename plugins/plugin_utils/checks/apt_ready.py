@@ -114,7 +114,7 @@ def _dpkg(record: Mapping[str, t.Any], asked: Asked) -> Told:
     for state, packages in states.items():
         level = fail if any(half in state for half in HALF) else warn
         yield level(f"{state}: {several(packages)}", FIX_DPKG, *COMMANDS_DPKG)
-    unmet = section(record, "dpkg", UNMET)["unmet"] if "unmet" in dpkg else []  # a record of before has none
+    unmet = section(record, "dpkg", UNMET)["unmet"] if dpkg.get("unmet", []) != [] else []  # a record of before has none
     if unmet:
         yield fail(f"what is depended on is not there: {several(unmet, '; ', most=3)}", FIX_DPKG, *COMMANDS_DPKG)
 
@@ -134,9 +134,11 @@ def _sources(record: Mapping[str, t.Any], asked: Asked) -> Told:
 
 def _packages(record: Mapping[str, t.Any], asked: Asked) -> Told:
     """Of each entry, which may be several names for one thing, the first that apt has is the one that counts."""
+    if not asked.need.packages:
+        return
     sources = _read(record, "apt_sources", SOURCES)
-    if not asked.need.packages or sources and sources["problems"] and "candidates" not in record:
-        return  # nothing is needed, or apt tells of nothing until it can make out its sources
+    if sources and sources["problems"] and "candidates" not in record:
+        return  # apt tells of nothing until it can make out its sources
     try:
         known = {entry["package"]: entry for entry in section(record, "candidates", CANDIDATES)}
     except Unmeasured:

@@ -23,10 +23,11 @@ FIX_UNREAD = "Run date there and see why it does not answer."
 
 FIX = "Set the clock right and keep it so: timedatectl set-ntp true, or apt-get install chrony."
 FIX_UNSURE = "Run again when the connection and both machines are less busy; raise preflight_limits.clock_s to try longer."
+SHAPE = {"offset_s": (int, float), "error_s": (int, float)}
 
 
 def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict:
-    clock = section(record, "clock", {"offset_s": (int, float), "error_s": (int, float)})
+    clock = section(record, "clock", SHAPE)
     offset, error = clock["offset_s"], clock["error_s"]
     warn_s, fail_s = asked.limits["clock_warn_s"], asked.limits["clock_fail_s"]
     low, high = max(0.0, abs(offset) - error), abs(offset) + error

@@ -25,11 +25,11 @@ FIXES = {
     "http": ("See that the proxy lets this machine through, or that nobody must log in to the network first (captive portal), or name "
              "in preflight_internet_urls what answers by itself: other mirrors, or where this one sends its callers."),
 }
+SHAPE = [{"url": str, "ok": (bool, type(None)), "via": str, "stage": (str, type(None)), "reason": (str, type(None))}]
 
 
 def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict | None:
-    tried = section(record, "internet", [{"url": str, "ok": (bool, type(None)), "via": str, "stage": (str, type(None)),
-                                          "reason": (str, type(None))}])
+    tried = section(record, "internet", SHAPE)
     if not tried:
         return None
     bad = [entry for entry in tried if not entry["ok"]]

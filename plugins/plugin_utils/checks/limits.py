@@ -21,6 +21,7 @@ WORST = Level.FAIL
 FIX_UNREAD = "See that /sys/fs/cgroup is mounted there and can be read."
 FIX = ("Raise the limit of the container, or take away that of system.slice there (systemctl set-property "
        "system.slice CPUQuota= MemoryMax=).")
+SHAPE = {"cpus": (int, float, type(None)), "memory_mb": (int, type(None))}
 OVERCOMMIT = 2
 FIX_SWAP = ("Have the kernel promise no more than it has: vm.overcommit_memory = 2 in a file of /etc/sysctl.d, with a vm.overcommit_ratio "
             "that fits (see Linux Memory Overcommit in PostgreSQL's manual), then sysctl --system; or do without swap: swapoff -a, and "
@@ -40,7 +41,7 @@ def _held(record: Mapping[str, t.Any], asked: Asked) -> Verdict:
     models = section(record, "serves", [{"memory_mb": int}]) if "serves" in record else []
     needs = {"cpus": asked.need.cpus, "memory_mb": asked.need.memory_mb + sum(model["memory_mb"] for model in models)}
     try:
-        most = section(record, "confinement", {"cpus": (int, float, type(None)), "memory_mb": (int, type(None))})
+        most = section(record, "confinement", SHAPE)
     except Unmeasured as problem:
         if any(needs.values()):
             raise

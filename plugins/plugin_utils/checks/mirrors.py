@@ -30,13 +30,13 @@ FIXES = {
              "through, and that nobody must log in to the network first (captive portal)."),
     "file": "Put the folder or file back, or take the source away in /etc/apt.",
 }
-ENTRY = {"source": str, "ok": (bool, type(None)), "via": str, "stage": (str, type(None)), "reason": (str, type(None))}
+SHAPE = [{"source": str, "ok": (bool, type(None)), "via": str, "stage": (str, type(None)), "reason": (str, type(None))}]
 
 
 def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict | None:
     if record.get("apt") is False:
         return None
-    tried = section(record, "mirrors", [ENTRY])
+    tried = section(record, "mirrors", SHAPE)
     if not tried:
         return fail("apt has no package sources", FIX_NONE)
     good = [f"{entry['source']}{_via(entry)}" for entry in tried if entry["ok"]]

@@ -22,6 +22,7 @@ FIX = ("Open the SSH port between the machines (firewall, security group, routes
        "address that the others are to use.")
 # One text for all: by lot nearly each machine misses others, and problems with one fix are told together.
 FIX_DOWN = "First mend the login to those that it does not reach, since the controller does not reach them either, and then run again."
+SHAPE = {"tried": int, "open": int, "not_open": [{"machine": str, "address": str, "port": int, "outcome": str}]}
 FIX_LOOPBACK = "Set preflight_address of this machine to the address by which the others reach it."
 
 
@@ -31,8 +32,7 @@ def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict | None:
     address = record.get("address")
     if isinstance(address, str) and is_loopback(address):
         return fail(f"its address for the others is {address}, which leads each of them to itself", FIX_LOOPBACK)
-    reach = section(record, "reach", {"tried": int, "open": int,
-                                      "not_open": [{"machine": str, "address": str, "port": int, "outcome": str}]})
+    reach = section(record, "reach", SHAPE)
     closed = reach["not_open"]
     if reach["open"] + len(closed) != reach["tried"]:
         raise Unmeasured(f"of {reach['tried']} attempts only {reach['open'] + len(closed)} are accounted for")

@@ -14,10 +14,11 @@ from ..model import Asked, Level, Verdict, fail, ok, section, warn
 ID = "system"
 WORST = Level.FAIL
 FIX_UNREAD = "See that /etc/os-release can be read there and holds ID and VERSION_ID."
+SHAPE = {"id": str, "version": (str, type(None)), "name": str}
 
 
 def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict:
-    system = section(record, "system", {"id": str, "version": (str, type(None)), "name": str})
+    system = section(record, "system", SHAPE)
     told = system["name"] or system["id"]
     if system["version"] in asked.systems.get(system["id"], ()):
         return ok(told)

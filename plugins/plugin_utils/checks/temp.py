@@ -22,6 +22,7 @@ ID = "temp"
 WORST = Level.FAIL
 FIX_UNREAD = "See why it does not answer there (df /tmp /var/tmp; ls -ld /tmp /var/tmp)."
 FOLDERS = ("/tmp", "/var/tmp")
+SHAPE = [{"path": str, "problem": (str, type(None)), "noexec": bool, "free_bytes": int}]
 MB = 2**20
 SMALL_MB = 100
 FIX_USE = ("Make both /tmp and /var/tmp folders with space in them that all users may write to (chmod 1777; mount -o remount,rw; "
@@ -34,8 +35,7 @@ FIX_SMALL = f"Free space in /tmp or make it larger, to {SMALL_MB} MB free (du -x
 
 
 def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict:
-    shape = {"path": str, "problem": (str, type(None)), "noexec": bool, "free_bytes": int}
-    found = {folder["path"]: folder for folder in section(record, "temp", [shape])}
+    found = {folder["path"]: folder for folder in section(record, "temp", SHAPE)}
     absent = [path for path in FOLDERS if path not in found]
     if absent:
         raise Unmeasured(f"temp does not hold {' and '.join(absent)}")
