@@ -27,6 +27,21 @@ FIX_UNKNOWN = "Correct it in machine in preflight_waivers, or take it out there.
 Waiver = Mapping[str, t.Any]
 
 
+class Patterns(list[str]):
+    """Of machines. Most are names, and a list may be of all there are: these are found at once."""
+
+    def __init__(self, given: t.Iterable[str]) -> None:
+        super().__init__(given)
+        self.names = frozenset(self)
+        self.globs = [pattern for pattern in self if any(sign in pattern for sign in "*?[")]
+
+    def match(self, machine: str) -> bool:
+        return machine in self.names or any(fnmatch.fnmatchcase(machine, pattern) for pattern in self.globs)
+
+    def match_any(self, machines: t.Collection[str]) -> bool:
+        return not self.names.isdisjoint(machines) or bool(self.globs) and any(map(self.match, machines))
+
+
 @dataclasses.dataclass(frozen=True)
 class LookedAt:
     """What was looked at, and what was not."""
@@ -43,6 +58,8 @@ def apply(
     findings: Sequence[Finding], waivers: Sequence[Waiver], looked_at: LookedAt, today: datetime.date,
 ) -> tuple[list[Finding], list[dict[str, t.Any]], list[Told]]:
     """The findings, with those that are waived marked; each waiver with its state; and what is to be said of waivers."""
+    waivers = [{**waiver, "machine": Patterns(waiver["machine"])} for waiver in waivers]
+    known = {"*", *looked_at.read, *looked_at.absent, *looked_at.elsewhere}
     holding: dict[str, list[Waiver]] = {}
     for waiver in waivers:
         if not _is_over(waiver, today):
@@ -62,7 +79,7 @@ def apply(
         elif state == "unmatched":
             why = _why(waiver, of_check, looked_at)
             told.append((None, warn(f"{what} matches nothing: {why} ({waiver['reason']})", FIX_UNMATCHED)))
-        unknown = [] if state == "expired" else _unknown(waiver, looked_at)
+        unknown = [] if state == "expired" else _unknown(waiver["machine"], known)
         if unknown:
             told.append((None, warn(f"{waiver['check']} on {several(unknown)}: no machine that is known is called so ({waiver['reason']})",
                                     FIX_UNKNOWN)))
@@ -82,19 +99,13 @@ def _is_about(waiver: Waiver, machine: str | None) -> bool:
     """What is about all machines together is matched by * only."""
     if machine is None:
         return "*" in waiver["machine"]
-    return any(pattern == machine or fnmatch.fnmatchcase(machine, pattern) for pattern in waiver["machine"])
+    return bool(waiver["machine"].match(machine))
 
 
-def _unknown(waiver: Waiver, looked_at: LookedAt) -> list[str]:
-    """Its patterns that no machine matches, where there are others; of one without these it is told that it matches nothing."""
-    known = {"*", *looked_at.read, *looked_at.absent, *looked_at.elsewhere}
-    found = [pattern for pattern in waiver["machine"]
-             if pattern not in known and not any(fnmatch.fnmatchcase(machine, pattern) for machine in known)]
-    return found if len(found) < len(waiver["machine"]) else []
-
-
-def _is_about_one_of(waiver: Waiver, machines: t.Iterable[str]) -> bool:
-    return any(_is_about(waiver, machine) for machine in machines)
+def _unknown(patterns: Patterns, known: t.Collection[str]) -> list[str]:
+    """Those that no machine matches, where there are others; of one without these it is told that it matches nothing."""
+    found = [pattern for pattern in patterns if pattern not in known and not Patterns([pattern]).match_any(known)]
+    return found if len(found) < len(patterns) else []
 
 
 def _is_over(waiver: Waiver, today: datetime.date) -> bool:
@@ -108,10 +119,10 @@ def _state(waiver: Waiver, findings: Sequence[Finding], looked_at: LookedAt) -> 
     if levels:
         return "used" if max(levels) > Level.OK else "unneeded"
     called = check if check in looked_at.checks else own.ID
-    if called in looked_at.left_out or _is_about_one_of(waiver, looked_at.absent):
+    if called in looked_at.left_out or waiver["machine"].match_any(looked_at.absent):
         return "waiting"
-    is_here = _is_about_one_of(waiver, looked_at.read)
-    if (check in looked_at.checks or not is_here) and _is_about_one_of(waiver, looked_at.elsewhere):
+    is_here = waiver["machine"].match_any(looked_at.read)
+    if (check in looked_at.checks or not is_here) and waiver["machine"].match_any(looked_at.elsewhere):
         return "waiting"
     if check not in looked_at.checks and is_here and findings:
         return "unneeded"  # tasks of the user's own need not say that all is well
@@ -131,7 +142,7 @@ def _of_all(findings: Sequence[Finding]) -> bool:
 def _why(waiver: Waiver, findings: Sequence[Finding], looked_at: LookedAt) -> str:
     if not findings and waiver["check"] not in looked_at.checks:
         return "there is no such check, and no task left a finding of that name"
-    if not _is_about_one_of(waiver, looked_at.read):
+    if not waiver["machine"].match_any(looked_at.read):
         return "there is no such machine"
     if any(finding.machine is None for finding in findings):
         return "it tells of all machines together, which * alone is for"

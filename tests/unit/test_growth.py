@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from ansible_collections.llmgw.preflight.plugins.plugin_utils import checks
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.changes import changes
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import evaluate
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES, text
@@ -40,6 +41,14 @@ def growth(work, given):
 
 def test_evaluate(records):
     assert growth(evaluate, records) < MOST
+
+
+def test_a_waiver_of_all_machines_by_name(records):
+    def judged(read):
+        machines = [record["machine"] for record in read]
+        return evaluate(read, waived=[{"check": check.ID, "machine": machines, "reason": "so"} for check in checks.AFTER_LOGIN])
+
+    assert growth(judged, records) < MOST
 
 
 @pytest.mark.parametrize("everything", [False, True])
