@@ -11,13 +11,12 @@ from collections.abc import Mapping, Sequence
 
 from . import checks, collector, custom, own, parts, settings, waivers
 from .asked import asked_besides
-from .checks import login, network
+from .checks import clock, login, network
 from .fit import fit
 from .model import Asked, Finding, Group, Level, Member, Need, Unmeasured, section, together
 from .plain import plain
 
 SCHEMA_VERSION = 1  # of a report; it grows when a program that reads one must change
-CLOCK = {"offset_s": (int, float), "error_s": (int, float)}
 CALLS = {"not_open": [{"machine": str, "port": int, "outcome": str}]}
 LEVELS = [(level, str(level)) for level in Level]
 
@@ -103,7 +102,7 @@ def evaluate(
     by_machine = {one.name: [] for one in members}
     for finding in findings:
         by_machine.setdefault(finding.machine, []).append(finding)
-    clocks = {one.name: _section(one, "clock", CLOCK) for one in read}
+    clocks = {one.name: _section(one, "clock", clock.SHAPE) for one in read}
     report = {
         "schema_version": SCHEMA_VERSION,
         **_sum(findings),
