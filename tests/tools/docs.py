@@ -32,8 +32,12 @@ of one of your own:
 What has a slash or an ending is a path. A relative one is looked for in the folder of the playbook, and else in the folder in which Ansible
 was started.
 
-`preflight_needs` is put over a profile's needs, and `preflight_packages` over the packages in them; `preflight_systems`,
-`preflight_architectures` and `preflight_internet_urls` stand in place of what it says of these.
+A machine with several roles needs the largest of each figure, and all ports; of disk space the largest on each filesystem, where the
+paths of one role add up. One without a role is read too, but nothing is asked of its CPUs, memory, disk and ports, and the report says so.
+
+`preflight_needs` is put over a profile's needs: what it does not name stays, and a role that it names becomes known. `preflight_packages`
+is put over the packages in them; `preflight_systems`, `preflight_architectures` and `preflight_internet_urls` stand in place of what it
+says of these.
 """
 FORM = """
 ## One of your own
@@ -174,7 +178,9 @@ VARIABLES = """\
 <!-- Made by `make docs` from roles/preflight/meta/argument_specs.yml. -->
 # Variables
 
-All that the role takes; the [README](../README.md#variables) has a line for each, and says which may differ from machine to machine.
+All that the role takes. `preflight_roles`, `preflight_address`, `preflight_port`, `preflight_serves`, `preflight_internet_urls` and
+`preflight_own_findings` may differ from machine to machine; the others must be the same for all, since there is one judgement.
+
 Two more are of a playbook only, to be given with `-e`: `preflight_hosts` of `llmgw.preflight.preflight`, the pattern of the machines to
 examine (without it `all`), and `preflight_records` of `llmgw.preflight.judge`, see [several runners](runner.md#several-runners).
 """
@@ -183,7 +189,9 @@ examine (without it `all`), and `preflight_records` of `llmgw.preflight.judge`, 
 def variables():
     """docs/variables.md, as it must be."""
     options = yaml.safe_load(SPECIFICATION.read_text(encoding="utf-8"))["argument_specs"]["main"]["options"]
-    return "\n".join((VARIABLES, *(variable(name, about) for name, about in options.items())))
+    first = {name: re.split(r"(?<=\.) ", next(sentences(about)))[0] for name, about in options.items()}
+    listed = table(("variable", "what"), [(f"[`{name}`](#{name})", sentence) for name, sentence in first.items()])
+    return "\n".join((VARIABLES, listed, "", *(variable(name, about) for name, about in options.items())))
 
 
 def variable(name, about):
