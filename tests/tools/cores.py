@@ -4,8 +4,8 @@ cores.py all [ARGUMENTS]: tests/unit and tests/integration on each series below.
 cores.py ends [ARGUMENTS]: tests/unit and what is marked `core` in tests/integration, on the oldest and the newest that can run here;
 what is marked `newest`, in both, on that one only.
 cores.py sanity: `ansible-test sanity` on each series.
-tests/lab, which has nothing to do with Ansible, is run once, with the newest; tests/browser once, where this is run. The unit tests of the
-series are run side by side, two at a time, since each takes one processor only; all else takes what there is.
+tests/lab, which has nothing to do with Ansible, is run once, with the newest; tests/browser once, where this is run. Two folders are run at
+a time, since most tests keep only one processor busy.
 """
 
 import contextlib
@@ -68,16 +68,15 @@ class Result(t.NamedTuple):
     seconds: float = 0
 
 
-def run_pytest(python, name, arguments, capture=False):
-    """With ``capture`` what it says is shown when it is over, so that it does not mingle with another's."""
-    file, begin = FOLDER / f"{name}.xml", time.monotonic()
+def run_pytest(python, name, arguments):
+    """What it says is shown when it is over, so that it does not mingle with another's."""
+    print(f"-- {name}: begun", flush=True)
+    file, begin = FOLDER / f"{name.replace(' ', '-')}.xml", time.monotonic()
     file.unlink(missing_ok=True)
-    command = [python, "-m", "pytest", "-q", "-o", f"cache_dir={FOLDER}/pytest-{name}", f"--junitxml={file}", *arguments]
-    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT} if capture else {}
-    done = subprocess.run(command, cwd=ROOT, check=False, **streams)
-    if capture:
-        sys.stdout.buffer.write(f"-- {name}\n".encode() + done.stdout)
-        sys.stdout.buffer.flush()
+    command = [python, "-m", "pytest", "-q", "-o", f"cache_dir={FOLDER}/pytest-{file.stem}", f"--junitxml={file}", *arguments]
+    done = subprocess.run(command, cwd=ROOT, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    sys.stdout.buffer.write(f"-- {name}:\n".encode() + done.stdout)
+    sys.stdout.buffer.flush()
     seconds = time.monotonic() - begin
     if not file.exists():
         return Result(done.returncode, seconds=seconds)
@@ -86,36 +85,38 @@ def run_pytest(python, name, arguments, capture=False):
     return Result(done.returncode, tests - failures - errors - skipped, failures + errors, skipped, seconds)
 
 
-def run_tests(chosen, pythons, only_marked, newest, arguments):
-    """Each series' line of the table, and whether all is well."""
-    mine, failed = {}, {}
+def run_tests(chosen, pythons, only_marked, arguments):
+    """The lines of the table, and whether all is well."""
+    lines, mine = [], {}
     for series in chosen:
         try:
             mine[series] = make_venv(series, pythons[series])
         except subprocess.CalledProcessError:
-            failed[series] = (series, pythons[series][1], "could not be installed")
-    of_unit = {series: ["-m", "not newest"] if only_marked and series != newest else [] for series in mine}
-    marked = {series: ["-m", "core or newest" if series == newest else "core"] if only_marked else [] for series in mine}
-    print(f"== pytest of tests/unit on ansible-core {' and '.join(mine)}", flush=True)
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        units = dict(zip(mine, pool.map(
-            lambda series: run_pytest(mine[series], f"{series}-unit", ["tests/unit", *of_unit[series], *arguments], capture=True), mine),
-            strict=True))
-    lines, all_well = [], not failed
-    for series in chosen:
-        if series in failed:
-            lines.append(failed[series])
-            continue
+            lines.append((series, pythons[series][1], "could not be installed"))
+    all_well, newest = not lines, next(reversed(chosen), None)
+    marks = {series: {"integration": "core or newest", "unit": ""} if series == newest else {"integration": "core", "unit": "not newest"}
+             for series in mine}
+    # The longest first, so that both processors have work to the end.
+    runs = [(series, folder) for series in reversed(mine) for folder in marks[series]] + [("", "browser")]
+    runs += [(newest, "lab")] if newest in mine else []
+
+    def run(series, folder):
+        mark = ["-m", marks[series].get(folder, "")] if series and only_marked else []
+        return run_pytest(mine.get(series, sys.executable), f"{folder} {series}".strip(), [f"tests/{folder}", *mark, *arguments])
+
+    passed, full = 0, {"": "any"}
+    for series in mine:
         ask = [mine[series], "-c", "from ansible.release import __version__; print(__version__)"]
-        core = subprocess.run(ask, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
-        print(f"== pytest on ansible-core {core} with Python {pythons[series][1]}", flush=True)
-        asked = [*([["tests/lab"]] if series == newest else []), ["tests/integration", *marked[series]]]
-        runs = [units[series], *(run_pytest(mine[series], series, [*each, *arguments]) for each in asked)]
-        passed, bad, skipped, seconds = (sum(getattr(run, what) for run in runs) for what in ("passed", "failed", "skipped", "seconds"))
-        # 5: the arguments choose none in a folder; they may also choose none that is marked.
-        all_well &= {run.status for run in runs} <= {0, 5} and bool(passed or only_marked and arguments)
-        lines.append((core, pythons[series][1], passed, bad, skipped, round(seconds)))
-    return lines, all_well
+        full[series] = subprocess.run(ask, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    print("== pytest, on ansible-core", " and ".join(full[series] for series in mine), flush=True)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        for (series, folder), done in zip(runs, pool.map(run, *zip(*runs, strict=True)), strict=True):
+            python = pythons[series][1] if series else platform.python_version()
+            lines.append((full[series], python, folder, done.passed, done.failed, done.skipped, round(done.seconds)))
+            passed += done.passed
+            all_well &= done.status == 0 or bool(arguments) and done.status == 5  # 5: they choose none in this folder
+    return sorted(lines), all_well and passed > 0
 
 
 def run_sanity(series, python):
@@ -129,20 +130,13 @@ def run_sanity(series, python):
     return (series, python[1], "failed" if status else "passed", round(time.monotonic() - begin)), not status
 
 
-def run_once(folder, arguments):
-    """The folder's line of the table, and whether all is well."""
-    print(f"== pytest of {folder}", flush=True)
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    run = run_pytest(sys.executable, "once", [folder, *arguments])
-    return ("any", platform.python_version(), run.passed, run.failed, run.skipped, round(run.seconds)), run.status in (0, 5)
-
-
 def main(which, *arguments):
     pythons = {series: find_python(versions) for series, versions in CORES.items()}
     able = [series for series in CORES if pythons[series]]
     wanted = [series for series in CORES if series in (*able[:1], *able[-1:])] if which == "ends" else list(CORES)
     chosen, sanity = [series for series in wanted if series in able], which == "sanity"
-    table, all_well = [("core", "Python", *(("sanity",) if sanity else ("passed", "failed", "skipped")), "seconds")], chosen == wanted
+    what = ("sanity",) if sanity else ("tests", "passed", "failed", "skipped")
+    table, all_well = [("core", "Python", *what, "seconds")], chosen == wanted
     for series in CORES:
         if series not in able:
             versions = f"{', '.join(CORES[series][:-1])} or {CORES[series][-1]}"
@@ -153,13 +147,12 @@ def main(which, *arguments):
             table.append(line)
             all_well &= well
     else:
-        lines, well = run_tests(chosen, pythons, which == "ends", able[-1], arguments)
-        line, well_once = run_once("tests/browser", arguments)
-        table += [*lines, line]
-        all_well &= well and well_once
+        lines, well = run_tests(chosen, pythons, which == "ends", arguments)
+        table += lines
+        all_well &= well
     print("== ansible-core")
     for core, python, *rest in table:
-        print(f"{core:9}{python:8}", *(f"{cell:>8}" for cell in rest))
+        print(f"{core:9}{python:8}", *(f"{cell:>11}" for cell in rest))
     return 0 if all_well else 1
 
 
