@@ -121,7 +121,7 @@ packages: | $(BIN)/python
 VALIDATOR := .cache/npm/node_modules/vnu-jar
 validator: packages
 	@test -d $(VALIDATOR) || ! command -v npm >/dev/null || { echo "Installing vnu-jar into .cache/npm"; \
-	  npm install --silent --no-audit --no-fund --ignore-scripts --prefix .cache/npm vnu-jar@26; }
+	  npm install --silent --no-audit --no-fund --ignore-scripts --prefix .cache/npm vnu-jar@26.9.27; }
 
 pictures: $(VENV)/installed-dev collection packages ## the pictures in docs/pictures, from a run on the lab
 	@echo "== pictures"
