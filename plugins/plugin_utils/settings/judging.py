@@ -12,7 +12,7 @@ from .. import custom, own, parts
 from ..model import CHECK_ID, CHECK_ID_IS, FIX_MOST, NOT_WAIVED
 from ..vaulted import without
 from ..waivers import ID as OF_WAIVERS
-from .values import Problems, is_list, parted, texts
+from .values import Problems, is_list, parted, refuse, texts
 
 ANSIBLES = re.compile(r"\[\w+:\w+(:\d+)?\]")  # a range in a pattern of hosts, which to a shell is a set of letters
 WAIVER = ("check", "machine", "reason", "until")
@@ -148,9 +148,7 @@ def _listed(given: t.Any, name: str, must: str) -> Sequence[t.Any]:
     if given is None or isinstance(given, str) and not given.strip():  # a template may make text of nothing
         return ()
     if not is_list(given):
-        problems = Problems()
-        problems.add(name, given, must)
-        problems.stop()
+        refuse(name, given, must)
     return t.cast(Sequence[t.Any], given)
 
 

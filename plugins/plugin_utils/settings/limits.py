@@ -7,7 +7,7 @@ import math
 import typing as t
 from collections.abc import Mapping
 
-from .values import Problems
+from .values import Problems, refuse
 
 # Thresholds and deadlines, in seconds but for the last. The deadlines are long enough for a machine that is busy with something else:
 # they are waited for only where nothing answers.
@@ -28,19 +28,18 @@ LIMITS: dict[str, float] = {
     "stale_s": 86400,  # older than this no saved record is judged
     "all_pairs": 50,  # machines: where there are more, each tries those that it needs and some others, not all
 }
-LONGEST_S = 86400
-LONGEST = {"stale_s": 366 * LONGEST_S}  # where it is not that
+DAY_S = 86400
+MOST = {"stale_s": (366 * DAY_S, "a year, in seconds"), "all_pairs": (10**6, "machines")}  # where it is not a day
 
 
 def limits(given: t.Any, name: str = "preflight_limits") -> dict[str, float]:
-    """The default limits with the ``given`` ones put over them; all in seconds, more than 0."""
+    """The default limits with the ``given`` ones put over them; all of them more than 0."""
     problems = Problems()
     merged = dict(LIMITS)
     if given is None:
         return merged
     if not isinstance(given, Mapping):
-        problems.add(name, given, f"it must be a mapping with some of {', '.join(LIMITS)}.")
-        problems.stop()
+        refuse(name, given, f"it must be a mapping with some of {', '.join(LIMITS)}.")
     for key, value in given.items():
         if key not in LIMITS:
             problems.add(f"{name} key", key, f"the known ones are {', '.join(LIMITS)}.")
@@ -49,10 +48,9 @@ def limits(given: t.Any, name: str = "preflight_limits") -> dict[str, float]:
             number = math.nan if isinstance(value, bool) else float(value)
         except (TypeError, ValueError, OverflowError):
             number = math.nan
-        longest = LONGEST.get(key, LONGEST_S)
-        if not 0 < number <= longest:
-            told = "a day" if longest == LONGEST_S else "a year"
-            problems.add(f"{name}.{key}", value, f"it must be a number, more than 0 and at most {longest} ({told}, in seconds).")
+        most, of_what = MOST.get(key, (DAY_S, "a day, in seconds"))
+        if not 0 < number <= most:
+            problems.add(f"{name}.{key}", value, f"it must be a number, more than 0 and at most {most} ({of_what}).")
         merged[str(key)] = number
     usable = not problems
     for kind in ("clock", "latency", "sync"):

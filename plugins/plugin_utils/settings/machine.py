@@ -7,7 +7,7 @@ import ipaddress
 import typing as t
 from collections.abc import Mapping
 
-from .values import CPU_LEVELS, HIGHEST, Problems, is_list, parted, whole
+from .values import CPU_LEVELS, HIGHEST, Problems, is_list, parted, refuse, whole
 
 MAY_ASK = ("cpu_level", "gpu_memory_mb", "disk_gb")
 
@@ -21,8 +21,7 @@ def roles(given: t.Any, groups: t.Iterable[str], known: t.Iterable[str], name: s
     problems = Problems()
     allowed = f"the known role ids are {', '.join(known)}."
     if not is_list(given):
-        problems.add(name, given, f"it must be a list of role ids; {allowed}")
-        problems.stop()
+        refuse(name, given, f"it must be a list of role ids; {allowed}")
     for role in given:
         if role not in known:
             problems.add(name, role, allowed)
@@ -37,8 +36,7 @@ def serves(given: t.Any, name: str) -> list[dict[str, t.Any]]:
     if given is None:
         return []
     if not is_list(given):
-        problems.add(name, given, f"it must be a list; {allowed}")
-        problems.stop()
+        refuse(name, given, f"it must be a list; {allowed}")
     models = []
     for number, model in enumerate(given):
         figures = {key: whole(value) for key, value in model.items() if key != "name"} if isinstance(model, Mapping) else {}
@@ -57,13 +55,11 @@ def serves(given: t.Any, name: str) -> list[dict[str, t.Any]]:
 
 def address(given: t.Any, name: str) -> str:
     """How the other machines reach this one: a name or an IP address, without brackets and port."""
-    problems = Problems()
     text = str(given).strip() if isinstance(given, str) else ""
     if text.startswith("[") and text.endswith("]"):
         text = text[1:-1]
     if not text or any(c.isspace() or c in "/@[]" for c in text) or ":" in text and not _is_ip(text):
-        problems.add(name, given, "it must be a host name or an IP address, without a port.")
-        problems.stop()
+        refuse(name, given, "it must be a host name or an IP address, without a port.")
     return text
 
 
@@ -81,7 +77,5 @@ def port(given: t.Any, name: str) -> int:
         return 22
     number = whole(given)
     if number is None or not 1 <= number <= 65535:
-        problems = Problems()
-        problems.add(name, given, "it must be a port number from 1 to 65535.")
-        problems.stop()
-    return t.cast(int, number)
+        refuse(name, given, "it must be a port number from 1 to 65535.")
+    return number

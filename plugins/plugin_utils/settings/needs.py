@@ -2,7 +2,8 @@
 """What an install asks of its machines, role by role. Pure.
 
 Where ``of_profile`` is set, what is given is of a profile and must be as docs/profile.schema.json says: figures are numbers and versions
-are texts, since no template made them, and ``source`` says where they are from.
+are texts, since no template made them, and ``source`` says where they are from. Of the rest nothing may be taken that a profile could not
+hold: the plan is one.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ import typing as t
 from collections.abc import Mapping, Sequence
 
 from ..model import FIGURES, Need
-from .values import CPU_LEVELS, HIGHEST, Problems, is_list, texts, whole
+from .values import CPU_LEVELS, EMPTY, HIGHEST, Problems, is_list, refuse, texts, whole
 
 ROLE_KEYS = (*FIGURES, "disk_gb", "ports", "reaches", "packages", "writes")
+ROLE_ID = "a role id consists of letters, digits and underscores."
 PATH = re.compile(r"/[^\x00-\x1f\x7f]*")
 SYSTEM_ID = re.compile(r"[a-z0-9._-]+")
 PACKAGE = "[a-z0-9][a-z0-9+.-]+"  # a name, see deb-control(5)
@@ -33,12 +35,11 @@ def needs(given: t.Any, name: str, default: Mapping[str, Need], of_profile: bool
     if given is None:
         return known
     if not isinstance(given, Mapping):
-        problems.add(name, given, "it must be a mapping of role ids to what each needs.")
-        problems.stop()
+        refuse(name, given, "it must be a mapping of role ids to what each needs.")
     for role, figures in given.items():
         where = f"{name}.{role}"
-        if not _is_role(role, of_profile):
-            problems.add(f"{name} key", role, "a role id consists of letters, digits and underscores.")
+        if not _is_role(role):
+            problems.add(f"{name} key", role, ROLE_ID)
             continue
         if not isinstance(figures, Mapping):
             problems.add(where, figures, f"it must be a mapping with some of {', '.join(keys)}.")
@@ -57,8 +58,8 @@ def needs(given: t.Any, name: str, default: Mapping[str, Need], of_profile: bool
                 changed["reaches"] = tuple((str(other), port) for other, ports in value.items()
                                            for port in _ports(ports, f"{where}.reaches.{other}", of_profile, problems))
                 for other in value:
-                    if of_profile and not _is_role(other, of_profile):
-                        problems.add(f"{where}.reaches key", other, "a role id consists of letters, digits and underscores.")
+                    if not _is_role(other):
+                        problems.add(f"{where}.reaches key", other, ROLE_ID)
             elif key == "disk_gb":
                 changed["disk_gb"] = _disk_gb(value, f"{where}.disk_gb", of_profile, problems)
             elif key == "writes":
@@ -106,8 +107,8 @@ def is_text(given: t.Any) -> bool:
     return isinstance(given, str) and bool(given.strip())
 
 
-def _is_role(given: t.Any, of_profile: bool) -> bool:
-    return isinstance(given, str) and given.isidentifier() and (given.isascii() or not of_profile)
+def _is_role(given: t.Any) -> bool:
+    return isinstance(given, str) and given.isidentifier() and given.isascii()
 
 
 def _number(given: t.Any, of_profile: bool) -> int | None:
@@ -162,8 +163,7 @@ def packages(given: t.Any, known: Mapping[str, Need], name: str = "preflight_pac
     """The ``known`` needs with other packages for the roles that are ``given``: role id -> packages."""
     problems, found = Problems(), dict(known)
     if given is not None and not isinstance(given, Mapping):
-        problems.add(name, given, "it must be a mapping of role ids to lists of packages.")
-        problems.stop()
+        refuse(name, given, "it must be a mapping of role ids to lists of packages.")
     for role, listed in (given or {}).items():
         if role not in known:
             problems.add(f"{name} key", role, f"the known role ids are {', '.join(known)}.")
@@ -187,11 +187,12 @@ def systems(given: t.Any, name: str = "preflight_systems", of_profile: bool = Fa
     """os-release IDs, each with the VERSION_IDs that were tested."""
     problems = Problems()
     if not isinstance(given, Mapping):
-        problems.add(name, given, "it must be a mapping of os-release IDs to lists of VERSION_IDs.")
-        problems.stop()
+        refuse(name, given, "it must be a mapping of os-release IDs to lists of VERSION_IDs.")
+    if not given:
+        refuse(name, given, EMPTY)
     kinds = (str,) if of_profile else (str, int)
     for system, versions in given.items():
-        if of_profile and not (isinstance(system, str) and SYSTEM_ID.fullmatch(system)):
+        if not isinstance(system, str) or not SYSTEM_ID.fullmatch(system if of_profile else system.strip()):
             problems.add(f"{name} key", system, "an os-release ID consists of small letters, digits, dots, underscores and hyphens.")
         # A bare 22.10 is the number 22.1 to YAML.
         if not is_list(versions) or not all(isinstance(v, kinds) and not isinstance(v, bool) for v in versions):
@@ -201,4 +202,5 @@ def systems(given: t.Any, name: str = "preflight_systems", of_profile: bool = Fa
 
 
 def architectures(given: t.Any, name: str = "preflight_architectures") -> tuple[str, ...]:
-    return tuple(text.strip() for text in texts(given, (), name))
+    found = tuple(text.strip() for text in texts(given, (), name))
+    return found or refuse(name, given, EMPTY)

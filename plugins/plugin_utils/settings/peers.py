@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from .machine import address, port, roles
-from .values import Problems, SettingsError, is_list
+from .values import Problems, SettingsError, is_list, refuse
 
 PEER = ("machine", "address", "port", "roles")
 
@@ -17,8 +17,7 @@ def peers(given: t.Any, known: t.Iterable[str], name: str = "preflight_peers") -
     """Machines that other runs read: a list of machine, address, and, if need be, port and roles."""
     problems, known, found = Problems(), list(known), []
     if given is not None and not is_list(given):
-        problems.add(name, given, "it must be a list of machine, address and, if need be, port and roles.")
-        problems.stop()
+        refuse(name, given, "it must be a list of machine, address and, if need be, port and roles.")
     for number, peer in enumerate(given or ()):
         where = f"{name}[{number}]"
         if not isinstance(peer, Mapping) or not isinstance(peer.get("machine"), str) or not set(peer) <= set(PEER):

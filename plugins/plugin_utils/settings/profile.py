@@ -19,7 +19,7 @@ import yaml
 
 from ..model import Need
 from .needs import architectures, as_given, check_source, is_text, needs, systems
-from .values import Problems, SettingsError, shown, urls
+from .values import EMPTY, Problems, SettingsError, refuse, shown, urls
 
 FOLDER = Path(__file__).parents[3] / "roles" / "preflight" / "profiles"
 DEFAULT = "llmgw"
@@ -77,17 +77,12 @@ def _shipped(given: str, name: str) -> Profile:
 
 
 def _path(given: t.Any, name: str, folders: Sequence[str]) -> Path:
-    problems = Problems()
     if not isinstance(given, str) or "\0" in given or not (os.path.dirname(given) or os.path.splitext(given)[1]):
-        problems.add(name, given, f"it must be one of {', '.join(shipped())}, or the path of a file, such as ./profile.yml.")
-        problems.stop()
+        refuse(name, given, f"it must be one of {', '.join(shipped())}, or the path of a file, such as ./profile.yml.")
     path = os.path.expanduser(given)
     tried = dict.fromkeys(os.path.abspath(os.path.join(folder, path)) for folder in folders)
     there = next(filter(os.path.exists, tried), None)
-    if there is None:
-        problems.add(name, given, f"there is no {' and no '.join(tried)}.")
-        problems.stop()
-    return Path(t.cast(str, there))
+    return Path(there or refuse(name, given, f"there is no {' and no '.join(tried)}."))
 
 
 class _Loader(yaml.SafeLoader):
@@ -172,7 +167,7 @@ def _profile(content: t.Any, called: str, where: str) -> Profile:
         try:
             found[key] = check(content[key], f"{where}: {key}")
             if content[key] is None or not found[key] and key not in OPTIONAL:
-                problems.add(f"{where}: {key}", content[key], "it must not be empty.")
+                problems.add(f"{where}: {key}", content[key], EMPTY)
         except SettingsError as problem:
             problems.append(str(problem))
     problems.stop()

@@ -7,10 +7,12 @@ import re
 import typing as t
 import urllib.parse
 from collections.abc import Sequence
+from keyword import iskeyword
 
 CPU_LEVELS = 4  # of x86-64
 DIGITS_MOST = 15  # of a figure; what has more is not the same number to every reader of JSON, and at last none to Python
 HIGHEST = f"the highest level of x86-64 is {CPU_LEVELS}."
+EMPTY = "it must not be empty."
 
 
 class SettingsError(ValueError):
@@ -25,6 +27,13 @@ class Problems(list[str]):
     def stop(self) -> None:
         if self:
             raise SettingsError("\n".join(self))
+
+
+def refuse(name: str, value: t.Any, allowed: str) -> t.NoReturn:
+    """Where there is no use in looking for more problems."""
+    problems = Problems()
+    problems.add(name, value, allowed)
+    raise SettingsError(*problems)
 
 
 def shown(value: t.Any) -> str:
@@ -54,9 +63,7 @@ def texts(given: t.Any, default: Sequence[str], name: str) -> tuple[str, ...]:
     if given is None:
         return tuple(default)
     if not is_list(given) or not all(isinstance(item, str) and item.strip() for item in given):
-        problems = Problems()
-        problems.add(name, given, "it must be a list of texts.")
-        problems.stop()
+        refuse(name, given, "it must be a list of texts.")
     return tuple(str(item) for item in given)
 
 
@@ -70,9 +77,7 @@ def choice(given: t.Any, allowed: Sequence[str], name: str) -> str:
     if given is None or given == "":
         return allowed[0]
     if not isinstance(given, str) or given not in allowed:
-        problems = Problems()
-        problems.add(name, given, f"it must be one of {', '.join(allowed)}.")
-        problems.stop()
+        refuse(name, given, f"it must be one of {', '.join(allowed)}.")
     return str(given)
 
 
@@ -80,18 +85,12 @@ def yes_or_no(given: t.Any, default: bool, name: str) -> bool:
     """Also where a template or the command line made text of it."""
     known = {"true": True, "yes": True, "false": False, "no": False}
     found = default if given is None else known.get(given.strip().lower()) if isinstance(given, str) else given
-    if not isinstance(found, bool):
-        problems = Problems()
-        problems.add(name, given, "it must be true or false.")
-        problems.stop()
-    return t.cast(bool, found)
+    return found if isinstance(found, bool) else refuse(name, given, "it must be true or false.")
 
 
 def folder(given: t.Any, name: str) -> str | None:
     if given is not None and (not isinstance(given, str) or "\0" in given):
-        problems = Problems()
-        problems.add(name, given, "it must be the path of a folder on the controller.")
-        problems.stop()
+        refuse(name, given, "it must be the path of a folder on the controller.")
     return str(given) if given else None
 
 
@@ -114,11 +113,11 @@ def urls(given: t.Any, name: str = "preflight_internet_urls") -> tuple[str, ...]
 
 
 def key(given: t.Any, name: str) -> str | None:
-    """A name under which something is published; None where nothing is."""
+    """A name under which something is published, as Ansible has them for variables; None where nothing is."""
     if not given:
         return None
-    if not isinstance(given, str) or not given.isidentifier():
-        problems = Problems()
-        problems.add(name, given, "it must consist of letters, digits and underscores.")
-        problems.stop()
+    if not isinstance(given, str) or not given.isascii() or not given.isidentifier():
+        refuse(name, given, "it must consist of letters, digits and underscores.")
+    if iskeyword(given) or iskeyword(given.capitalize()):  # true is one in templates
+        refuse(name, given, "this word is no name to Ansible, since Python or Jinja has another use for it.")
     return str(given)

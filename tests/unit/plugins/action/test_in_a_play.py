@@ -42,12 +42,13 @@ PLAYS = [
     {"name": "Nonsense", "hosts": "n1", "gather_facts": False, "vars": {"found": {}}, "tasks": [
         *({"name": name, **{f"llmgw.preflight.{action}": given for action, given in what.items()}, "register": f"of_{name}",
            "ignore_errors": True} for name, what in WRONG.items()),
+        {"name": "Nothing", "llmgw.preflight.plan": {}, "register": "of_nothing"},
         {"name": "Parts", "llmgw.preflight.parts": {"paths": ["{{ preflight_records_dir }}"]}, "register": "of_whole"},
         {"name": "Alone", "llmgw.preflight.probe": {"skip": [name for name in SECTIONS if name not in ("login", "cpus", "clock")]},
          "register": "of_alone"},
         {"name": "Filter", "ansible.builtin.set_fact": {"of_filter": "{{ [of_alone.record] | llmgw.preflight.evaluate(only=['cpus']) }}"}},
         {"name": "Keep", "ansible.builtin.copy": {"dest": "{{ out }}/out.json", "mode": "0600", "content": "{{ {" + ", ".join(
-            f"'{name}': of_{name}" for name in (*WRONG, "whole", "alone", "filter")) + "} | to_json }}"}},
+            f"'{name}': of_{name}" for name in (*WRONG, "nothing", "whole", "alone", "filter")) + "} | to_json }}"}},
     ]},
 ]
 
@@ -99,6 +100,12 @@ def test_a_machine_is_read_without_a_plan(done):
     assert record["unmeasured"] == dict.fromkeys([name for name in SECTIONS if name not in record], "it was not asked for")
     assert {finding["check"] for finding in done[2]["filter"]["findings"]} == {"login", "cpus"}
     assert done[2]["filter"]["skipped"] == [check for check in (*IDS, "own_findings") if check not in ("login", "cpus")]
+
+
+def test_a_plan_of_nothing_is_one_of_defaults(done):
+    plan = done[2]["nothing"]
+    assert (plan["profile"]["name"], plan["fail_on"], plan["report_formats"], plan["report_mode"]) == ("llmgw", "fail", ["json"], "0600")
+    assert (plan["waivers"], plan["left_out"], plan["gather_subset"], plan["report_dir"]) == ([], [], [], None)
 
 
 @pytest.mark.parametrize(("name", "words"), [

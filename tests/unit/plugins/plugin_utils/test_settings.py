@@ -96,6 +96,8 @@ MODEL = "each model needs a name and memory_mb, may have cpu_level, gpu_memory_m
 ROLE = "cpus, cpu_level, memory_mb, gpus, gpu_memory_mb, disk_gb, ports, reaches, packages, writes"
 LEVELS = "the highest level of x86-64 is 4."
 PACKAGES = "it must be a list of names of packages, or of several for one thing, such as etcd-server | etcd."
+ROLE_ID = "a role id consists of letters, digits and underscores."
+SYSTEM = "an os-release ID consists of small letters, digits, dots, underscores and hyphens."
 VERSIONS = 'it must be a list of versions in quotes, such as ["24.04"].'
 URL = "each must be the address of a web server without a password, such as http://deb.debian.org/."
 SECONDS = "it must be a number, more than 0 and at most 86400 (a day, in seconds)."
@@ -133,10 +135,16 @@ ADDRESS = "it must be a host name or an IP address, without a port."
     (packages, {"node": "postgresql"}, f"preflight_packages.node is 'postgresql': {PACKAGES}"),
     (packages, {"node": ["http://x"], "web": []}, f"preflight_packages.node is ['http://x']: {PACKAGES}\n"
      "preflight_packages key is 'web': the known role ids are control_plane, database, etcd_witness, node."),
-    (needs, {"a b": {}}, "preflight_needs key is 'a b': a role id consists of letters, digits and underscores."),
+    (needs, {"a b": {}}, f"preflight_needs key is 'a b': {ROLE_ID}"),
+    (needs, {"größe": {}, "node": {"reaches": {"a b": []}}},
+     f"preflight_needs key is 'größe': {ROLE_ID}\npreflight_needs.node.reaches key is 'a b': {ROLE_ID}"),
     (settings.systems, ["debian"], "preflight_systems is ['debian']: it must be a mapping of os-release IDs to lists of VERSION_IDs."),
+    (settings.systems, {}, "preflight_systems is {}: it must not be empty."),
+    (settings.systems, {"Red Hat": ["9"], 12: []},
+     f"preflight_systems key is 'Red Hat': {SYSTEM}\npreflight_systems key is 12: {SYSTEM}"),
     (settings.systems, {"ubuntu": [22.04]}, f"preflight_systems.ubuntu is [22.04]: {VERSIONS}"),
     (settings.systems, {"ubuntu": "22.04"}, f"preflight_systems.ubuntu is '22.04': {VERSIONS}"),
+    (settings.architectures, [], "preflight_architectures is []: it must not be empty."),
     (settings.architectures, "x86_64", "preflight_architectures is 'x86_64': it must be a list of texts."),
     (settings.architectures, [""], "preflight_architectures is ['']: it must be a list of texts."),
     (settings.limits, [], f"preflight_limits is []: it must be a mapping with some of {KNOWN}."),
@@ -294,9 +302,15 @@ def test_all_that_is_wrong_with_peers_is_told_at_once():
 def test_a_key_is_a_name():
     assert settings.key("", "k") is settings.key(None, "k") is None
     assert settings.key("site_a", "k") == "site_a"
-    for given in ("a b", "1a", "a-b", "{{ x }}", 5, ["x"], {"a": 1}, True):
+    for given in ("a b", "1a", "a-b", "größe", "{{ x }}", 5, ["x"], {"a": 1}, True):
         with pytest.raises(settings.SettingsError, match="k is .+: it must consist of letters, digits and underscores"):
             settings.key(given, "k")
+
+
+@pytest.mark.parametrize("word", ["class", "None", "none", "true", "in"])
+def test_a_key_that_set_stats_does_not_take_is_told_before_anything_is_read(word):
+    with pytest.raises(settings.SettingsError, match=f"^k is '{word}': this word is no name to Ansible"):
+        settings.key(word, "k")
 
 
 def test_saved_records_may_be_older_than_a_deadline_is_long():
@@ -309,6 +323,12 @@ def test_saved_records_may_be_older_than_a_deadline_is_long():
         settings.limits({"read_s": day + 1})
 
 
+def test_the_limit_that_is_no_time_is_not_told_as_one():
+    assert settings.limits({"all_pairs": 100_000})["all_pairs"] == 100_000
+    with pytest.raises(settings.SettingsError, match=r"all_pairs is 0: .+ more than 0 and at most 1000000 \(machines\)\.$"):
+        settings.limits({"all_pairs": 0})
+
+
 @pytest.mark.parametrize("large", [10**15, "9" * 5000, 1e300])
 def test_a_figure_that_is_not_the_same_to_every_reader(large):
     with pytest.raises(settings.SettingsError, match="it must be a whole number, 0 or more.$"):
@@ -319,7 +339,7 @@ def test_a_figure_that_is_not_the_same_to_every_reader(large):
 def test_a_problem_is_one_line_whatever_the_name_is():
     with pytest.raises(settings.SettingsError) as problem:
         settings.systems({"a\nb": 5})
-    assert str(problem.value) == 'preflight_systems.a\\nb is 5: it must be a list of versions in quotes, such as ["24.04"].'
+    assert str(problem.value).splitlines()[1] == f"preflight_systems.a\\nb is 5: {VERSIONS}"
 
 
 def test_an_expression_with_a_number_without_end():
