@@ -52,13 +52,13 @@ def to_compare(folder: Path, play: t.Any, waiting: bool) -> Path:
     before this play is kept aside.
     """
     latest, kept = folder / NAME, _kept(folder, play)
-    if kept and waiting and not kept.exists():
+    if kept and waiting and not os.path.exists(kept):  # unlike Path.exists false also where that can not be seen
         with contextlib.suppress(OSError):  # then it is compared with that of the batch before
             try:
                 os.link(latest, kept, follow_symlinks=False)
             except FileNotFoundError:
                 write_whole(kept, "null\n")
-    return kept if kept and kept.exists() else latest
+    return kept if kept and os.path.exists(kept) else latest
 
 
 def forget(folder: Path, play: t.Any) -> None:

@@ -140,7 +140,7 @@ def bad_folder(kind, tmp_path):
 @pytest.mark.parametrize("kind", ["a file", "in a file", "no place for it", "not to be written", "no name", "a long name"])
 def test_a_folder_that_will_not_do_is_told_after_the_report(run, report, tmp_path, kind):
     folder = bad_folder(kind, tmp_path)
-    result = run(report(cpus=1), dir=str(folder))
+    result = run({**report(cpus=1), "play": PLAY}, dir=str(folder))
     assert result["msg"].startswith(f"The report could not be written to {folder}")
     assert "preflight_report_dir" in result["msg"]
     assert bool(result["warned"]) == (kind in ("no place for it", "no name", "a long name"))  # nor can it be seen what is there
