@@ -5,6 +5,7 @@ import datetime
 import pytest
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import settings, waivers
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import evaluate
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Finding, Level
 
 TODAY = datetime.date(2027, 1, 31)
 LOW = [{"path": "/", "mount": "/", "free_bytes": 12 * 2**30}]  # a database's disk fails
@@ -228,6 +229,18 @@ def test_where_all_is_well(named, waiver, state):
     report = judged(records, {"machine": "*", **waiver}, needs=needs, elsewhere=["n20"])
     assert states(report) == [state]
     assert report["worst"] == ("warn" if state == "unmatched" else "ok")
+
+
+@pytest.mark.parametrize(("machine", "state"), [("*", "waiting"), ("db1", "waiting"), ("n1", "waiting"), ("x", "unmatched")])
+def test_what_the_judge_of_several_runs_tells_is_waited_for_in_each_of_them(record, machine, state):
+    """The runs save their waivers, and these are the judge's."""
+    records = [record(), *([DEAD] if machine == "n1" else [])]
+    report = judged(records, {"check": "parts", "machine": machine})
+    assert (states(report), told(report)) == ([state], [] if state == "waiting" else [
+        ("warn", f"parts on {machine} matches nothing: there is no such machine (why)")])
+    stale = [Finding("db1", "parts", Level.FAIL, "was read long ago", "Read it again.")]
+    assert states(judged(records, {"check": "parts", "machine": machine}, told=stale)) == [
+        "used" if machine in ("*", "db1") else state]
 
 
 def test_findings_of_ones_own_that_are_skipped_wait(record):
