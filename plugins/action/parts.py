@@ -16,7 +16,7 @@ from ansible_collections.llmgw.preflight.plugins.action.judge import as_result
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import collector, parts, settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.about import about, version
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import RecordsError, evaluate
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.vaulted import secrets_in, untold
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.vaulted import secrets_in, untold, without
 
 EACH = parts.FILE.format("*")
 MOST_MB = 500  # of one file; a machine has some 10 kB
@@ -37,21 +37,21 @@ class ActionModule(ActionBase):
             "fail_on": {"type": "str", "choices": list(settings.FAIL_ON), "default": "fail"},
         })[1]
         now = datetime.datetime.now().astimezone()
+        secrets = secrets_in(task_vars or {})  # of which the limits and waivers may be made
         try:
             limits = settings.limits(arguments["limits"])
             waivers = None if arguments["waivers"] is None else settings.waivers(arguments["waivers"])
             whole = parts.whole(read(files(arguments["paths"])), version(), now, {name: limits[name] for name in arguments["limits"]},
                                 waivers)
         except (parts.PartsError, settings.SettingsError) as problem:
-            return refused(str(problem))
+            return refused(without(str(problem), secrets))
         asked = whole.settings
         try:
             report = evaluate(
                 whole.records, limits=asked["limits"], profile=asked["profile"], custom_checks=asked["custom_checks"],
                 skip=asked["left_out"], waived=asked["waivers"], today=now.date(), elsewhere=whole.elsewhere, told=whole.findings)
         except (RecordsError, settings.SettingsError) as problem:
-            return refused(f"What the files hold can not be judged: {problem}")
-        secrets = secrets_in(task_vars or {})  # of which the waivers may be made
+            return refused(without(f"What the files hold can not be judged: {problem}", secrets))
         if secrets:
             report = {**report, **{part: untold(report[part], secrets) for part in ("findings", "waivers")}}
         made = about(now, ansible_version, asked["profile"].get("name"))

@@ -80,7 +80,8 @@ def whole(parts: Mapping[str, t.Any], version: str, now: datetime.datetime, limi
         raise PartsError("\n".join(problems))
     first, *others = parts
     for name in others:
-        different = [key for key in SETTINGS if parts[name]["settings"][key] != parts[first]["settings"][key]]
+        different = [key for key in SETTINGS if parts[name]["settings"][key] != parts[first]["settings"][key]
+                     and not (key == "waivers" and waivers is not None)]
         if different:
             problems.append(f"{name} was read with other settings than {first}: {', '.join(different)}. There is one judgement, so they "
                             "must be the same; read these machines again.")

@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 import random
+import types
 
 import pytest
 from ansible_collections.llmgw.preflight.plugins.action import parts as action
@@ -248,6 +249,10 @@ def test_waivers_that_the_judge_is_given_stand_in_for_those_of_the_parts(part):
     assert judged(whole(*given, waivers=[]))["waived"] == 0
     given[0]["settings"]["waivers"] = []
     assert judged(whole(*given, waivers=waivers))["waived"] == 1
+    # Nor does it matter then whether those of the parts are the same.
+    differ = part("cp1 db1 db2 n1", waivers=waivers), part("n2 n3 w1")
+    assert whole(*differ, waivers=waivers).settings["waivers"] == waivers
+    assert refused(*differ)
 
 
 def test_how_old_is_told_of_each_machine_and_not_of_its_file(part):
@@ -464,6 +469,21 @@ def test_all_that_is_not_there_is_told_at_once(tmp_path):
     with pytest.raises(parts.PartsError) as problem:
         action.files([str(tmp_path), str(tmp_path / "none"), "5"])
     assert [line.partition(":")[0] for line in str(problem.value).splitlines()] == [str(tmp_path), f"{tmp_path}/none", "5"]
+
+
+def test_no_refusal_shows_what_came_out_of_a_vault(part, tmp_path):
+    class EncryptedString(str):  # as Ansible calls it
+        pass
+
+    path = tmp_path / "preflight-records-1.json"
+    path.write_text(json.dumps(part("n1", limits={"stale_s": 60, "hidden": 1})))
+    waivers = [{"check": "disk", "machine": "n1", "reason": "x", "until": "hidden"}]
+    for given, words in (({"waivers": waivers}, "preflight_waivers[0].until is '***': it must be a day"), ({}, "limits key is '***': ")):
+        task = types.SimpleNamespace(args={"paths": [str(path)], **given}, async_val=0, check_mode=False, action="parts", diff=False)
+        connection = types.SimpleNamespace(_shell=types.SimpleNamespace(tmpdir="none is made"))
+        module = action.ActionModule(task, connection, types.SimpleNamespace(check_mode=False), None, None, None)
+        result = module.run(task_vars={"password": EncryptedString("hidden")})
+        assert result["failed"] and words in result["msg"] and "hidden" not in result["msg"]
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[" * 100000, b"9" * 5000])
