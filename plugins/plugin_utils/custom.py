@@ -119,7 +119,7 @@ def parts(text: str) -> tuple[tuple[bool, str], ...]:
 
 def longest(text: str) -> int:
     """Characters that it may have when its expressions are filled in."""
-    return sum(VALUE_MOST + len("...") if is_expression else len(part) for is_expression, part in parts(text))
+    return sum(VALUE_MOST if is_expression else len(part) for is_expression, part in parts(text))
 
 
 def _end_of_braces(text: str, start: int) -> int:
@@ -289,8 +289,8 @@ def _value(expression: str, data: t.Any) -> str:
     except _Absent:
         found = None
     except Exception as error:
-        return f"({_short(expression, VALUE_MOST)} raises {type(error).__name__})"
-    return _short(found if isinstance(found, str) else "unknown" if found is None else _json(found), VALUE_MOST)
+        found = f"({_short(expression, VALUE_MOST // 2)} raises {type(error).__name__})"
+    return _short(found if isinstance(found, str) else "unknown" if found is None else _json(found), VALUE_MOST - len("..."))
 
 
 def _json(found: t.Any) -> str:

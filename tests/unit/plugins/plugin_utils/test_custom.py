@@ -111,6 +111,12 @@ def test_a_long_expression_and_a_long_value_are_cut(record):
     assert len(verdict(record(hostname={"a": "y" * 5000}), "hostname.a > `1` || hostname")[1]) < 500
 
 
+@pytest.mark.parametrize("expression", ["hostname.a", f"max(['{'x' * 300}', `1`])", "'" + "x" * 300 + "'"])
+def test_what_is_filled_in_is_no_longer_than_it_is_counted(record, expression):
+    told = verdict(record(hostname={"a": "y" * 5000}), "cpus > `9`", fix=f"{{{expression}}}")[2]
+    assert "..." in told and len(told) <= custom.VALUE_MOST == custom.longest(f"{{{expression}}}")
+
+
 @pytest.mark.parametrize("hostile", ["{machine}", "{{ 7*6 }}", "{% raw %}", "`{`", "}{", "'", "\x1b[2J", "a\nb", "&machine", "<b>"])
 def test_what_a_machine_says_is_data(record, hostile):
     some = record(system={"id": hostile, "name": [hostile]})
@@ -178,8 +184,8 @@ def test_what_is_no_expression_is_told_with_its_place(given, problem):
 
 
 def test_a_fix_that_reports_would_cut_is_refused():
-    assert check(fix="x" * 594 + "{cpus}{machine}")["fix"]
-    for fix, length in (("x" * 595 + "{cpus}{machine}", "1,001"), ("x" * 1001, "1,001")):
+    assert check(fix="x" * 600 + "{cpus}{machine}")["fix"]
+    for fix, length in (("x" * 601 + "{cpus}{machine}", "1,001"), ("x" * 1001, "1,001")):
         with pytest.raises(settings.SettingsError) as error:
             check(fix=fix)
         assert str(error.value) == (f"preflight_custom_checks[0].fix can be of {length} characters, each part in braces counted as 200: "
