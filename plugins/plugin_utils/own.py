@@ -28,7 +28,7 @@ def findings_of(record: Mapping[str, t.Any], taken: t.Container[str]) -> list[Fi
     given, machine, unmeasured = record.get(SECTION), str(record["machine"]), record.get("unmeasured")
 
     def wrong(what: str) -> Finding:
-        return Finding(machine, ID, Level.FAIL, f"{VARIABLE}{what}"[:TEXT_MOST], FIX)
+        return Finding(machine, ID, Level.FAIL, one_line(f"{VARIABLE}{what}"), FIX)
 
     if isinstance(unmeasured, Mapping) and SECTION in unmeasured:
         return [wrong(f" can not be worked out: {unmeasured[SECTION]}")]

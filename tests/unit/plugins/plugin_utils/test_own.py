@@ -69,6 +69,8 @@ def test_what_is_none_is_not_lost(record, given, detail):
 def test_what_can_not_be_worked_out_is_not_lost(record):
     (found,) = judged(record(unmeasured={"own_findings": "'no_such' is undefined"}))
     assert found[:4] == ("db1", "own_findings", "fail", "preflight_own_findings can not be worked out: 'no_such' is undefined")
+    (found,) = judged(record(unmeasured={"own_findings": "no filter 'x'\n\nOrigin: play.yml:5"}))
+    assert found[3] == "preflight_own_findings can not be worked out: no filter 'x' Origin: play.yml:5"
 
 
 def test_the_good_ones_beside_a_bad_one_are_told(record):
