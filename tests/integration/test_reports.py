@@ -72,7 +72,7 @@ def test_all_formats_tell_the_same_and_what_changed(play, tmp_path):
         "since": report["about"]["at"], "new": [], "worse": [], "better": [], "hidden": [], "uncovered": [],
         "counting": [], "waived": [], "remains": len(problems), "fixed": [],
         "eased": [{"machine": "localhost", "check": "cpus"}, {"machine": "localhost", "check": "memory"}]}
-    assert f"Since {report['about']['at']}: 2 no longer asked for, {len(problems)} as before." in shown
+    assert f"Since {report['about']['at']}: 2 eased by a change in what is asked, {len(problems)} as before." in shown
     assert report["about"]["at"].replace("T", " ") in second.output
 
 

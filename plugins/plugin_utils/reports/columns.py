@@ -66,7 +66,7 @@ class Layout:
     def table(self, rows: Iterable[Sequence[str]], widths: Sequence[int]) -> Iterable[Line]:
         """Rows of cells below a note, each broken within its column, and a space between the columns."""
         for cells in rows:
-            columns: t.Any = [folding.wrap(cell, columns) for cell, columns in zip(cells, widths, strict=True)]
-            for told in itertools.zip_longest(*columns, fillvalue=""):
-                line = " ".join(folding.pad(text, columns) for text, columns in zip(told, widths, strict=True))
+            broken: t.Any = [folding.wrap(cell, width) for cell, width in zip(cells, widths, strict=True)]
+            for told in itertools.zip_longest(*broken, fillvalue=""):
+                line = " ".join(folding.pad(text, width) for text, width in zip(told, widths, strict=True))
                 yield None, f"{' ' * LEVEL_WIDTH}{line}".rstrip(), ""

@@ -12,11 +12,13 @@ NAMES_MOST = 8  # names or ranges of names in one line before the rest is only c
 TEXT_MOST = 400  # characters of one detail; what comes from a machine may be of any length
 NAME_MOST = 255  # no host's name is longer; where a shorter one is cut, names that differ late look alike and are not folded
 MARKS_MOST = 3  # on one letter
+NO_WIDTH = ("Mn", "Me")  # what Unicode calls them: within the letter before, and around it
 
 # Letters that are written from right to left take the figures beside them along, unless a mark ends the run.
 RIGHT_TO_LEFT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
 RUN = re.compile(f"[{RIGHT_TO_LEFT}](?: *[{RIGHT_TO_LEFT}])*")
 LEFT_TO_RIGHT_MARK = "\u200e"
+MARKED = re.compile(f"(?<=[{RIGHT_TO_LEFT}]){LEFT_TO_RIGHT_MARK}")
 
 # A figure that may differ from machine to machine has a unit; a port, a process or part of an address has none.
 UNITS = "[kKMGT]?i?B|bytes|[mµ]?s|min|minutes?|seconds?|hours?|days?|[KMG]?Hz|[kKMG]bit/s|CPUs?|cores?|usable"
@@ -27,13 +29,14 @@ Problem = tuple[str, list[str]]  # a text, and the machines of which it is said
 
 
 def clean(text: t.Any, most: int = TEXT_MOST) -> str:
-    """Text of a machine made harmless for a terminal: one line, nothing that steers it, no more than ``most`` characters of it."""
+    """Text of a machine made harmless for a terminal: one line, nothing that steers it, no more than ``most`` characters of it. What is
+    so already, as are names that were put into it, stays as it is."""
     told = cut(str(text), most)
     if told.isascii() and told.isprintable():
         return told
     harmless, marks = "", 0
-    for char in told:
-        marks = marks + 1 if unicodedata.combining(char) else 0
+    for char in MARKED.sub("", told):
+        marks = marks + 1 if unicodedata.category(char) in NO_WIDTH else 0
         harmless += char if char.isprintable() and marks <= MARKS_MOST else char.encode("unicode_escape").decode()
     return RUN.sub(rf"\g<0>{LEFT_TO_RIGHT_MARK}", harmless)
 
@@ -41,7 +44,7 @@ def clean(text: t.Any, most: int = TEXT_MOST) -> str:
 def cut(text: str, most: int) -> str:
     """Its beginning and its end: what is told of many often ends with how it went."""
     end = most // 4
-    return text if len(text) <= most else f"{text[:most - end]} ... {text[-end:]}"
+    return text if len(text) <= most else f"{text[:most - end]} ... {text[len(text) - end:]}"
 
 
 def label(name: t.Any, most: int) -> str:
@@ -56,7 +59,7 @@ def width(text: str) -> int:
 
 
 def _width(char: str) -> int:
-    if char == LEFT_TO_RIGHT_MARK or unicodedata.category(char) in ("Mn", "Me"):
+    if char == LEFT_TO_RIGHT_MARK or unicodedata.category(char) in NO_WIDTH:
         return 0
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
@@ -92,6 +95,10 @@ def _parts(word: str, columns: int) -> Iterable[str]:
         yield word[:end]
         word = word[end:]
     yield word
+
+
+def count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def several(things: Sequence[str], most: int = NAMES_MOST) -> str:
@@ -197,9 +204,9 @@ def _bracketed(ranges: Sequence[tuple[str, int]]) -> str:
 
 
 # ------------------------------------------------------------------------------------------------------- texts
-def shape(text: str) -> str:
-    """A text without its figures: what it has in common with others."""
-    return str(FIGURE.sub("\0", text))
+def shape(text: str) -> tuple[str, ...]:
+    """What is around the figures of a text, and in common with others."""
+    return tuple(FIGURE.split(text))
 
 
 def alike(problems: Sequence[Problem], most: int) -> list[Problem]:
@@ -217,7 +224,9 @@ def alike(problems: Sequence[Problem], most: int) -> list[Problem]:
     return [*problems[:most - 1], ("the like, each in other words" if rest else f"{len(problems) - most + 1} more like these", rest)]
 
 
-def _joined_by(key: t.Callable[[str], str], problems: Sequence[Problem], joined: t.Callable[[Sequence[Problem]], Problem]) -> list[Problem]:
+def _joined_by(
+    key: t.Callable[[str], t.Any], problems: Sequence[Problem], joined: t.Callable[[Sequence[Problem]], Problem],
+) -> list[Problem]:
     """Those of one key as one; what is about all machines together stays by itself."""
     kinds: dict[t.Any, list[Problem]] = {}
     for number, (text, machines) in enumerate(problems):

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from ..model import FIX_MOST
 from . import text
 from .folding import NAMES_MOST, TEXT_MOST
-from .text import clean
+from .text import clean, count
 
 MOST = 60_000  # bytes
 CODE_MOST = 1000  # characters of one name or list of names
@@ -27,9 +27,6 @@ WAIVERS_MOST = 40  # that are told one by one
 SHOWN = 10  # different problems of one check before those that are alike are told together
 SIGNS = {"fail": "\u274c", "warn": "\u26a0\ufe0f", "ok": "\u2705"}
 LEVELS = {"fail": "Fail", "warn": "Warn"}
-CHANGES = {"new": "new", "worse": "worse", "better": "better", "fixed": "fixed", "eased": "no longer asked for",
-           "counting": "not waived any more", "waived": "waived now", "uncovered": "not looked at before",
-           "hidden": "not looked at this time"}
 
 WORD = re.compile(r"""(?P<before>["'(]*)(?P<core>.*?)(?P<after>["'.,;:!?)]*)""", re.DOTALL)
 PLAIN = re.compile(r"[^\W\d_]+([-'][^\W\d_]+)*|\d+([.,]\d+){0,2}|")
@@ -41,7 +38,7 @@ Line = tuple[str, int]  # and how many problems (or machines) it tells of
 
 @dataclasses.dataclass
 class _Part:
-    """Lines that stand together. ``rank`` says which part has room first, and ``of`` what is counted where not all have."""
+    """Lines that stand together. ``rank`` says which part has room first, and ``of`` what each tells of, by which the rest is counted."""
 
     rank: int
     lines: Sequence[Line]
@@ -54,7 +51,7 @@ class _Part:
     def __str__(self) -> str:
         told = [line for line, number in self.lines[:self.taken]]
         if self.left:
-            told.append(f"- and {self.left} more {self.of}")
+            told.append(f"- and {count(self.left, f'more {self.of}')}")
         before, after = (f"<details><summary>{self.summary}</summary>\n\n", "\n\n</details>") if self.summary else ("", "")
         title = f"### {self.title}\n\n" if self.title else ""
         return f"{title}{before}{chr(10).join(told).strip(chr(10))}{after}\n\n"
@@ -85,40 +82,41 @@ def _size(told: str) -> int:
 
 
 def _cut(most: int, left: int) -> str:
-    return f"This is cut short to stay below {most:,} bytes: {left} problems are left out. The other files of the report have them all.\n\n"
+    told = f"{count(left, 'problem')} {'is' if left == 1 else 'are'} left out"
+    return f"This is cut short to stay below {most:,} bytes: {told}. The other files of the report have them all.\n\n"
 
 
 # ------------------------------------------------------------------------------------------------------- what it says
 def _head(report: Report) -> str:
     machines, worst = report["machines"], report["worst"]
     bad = sum(machine["worst"] == "fail" for machine in machines)
-    number = f"{len(machines)} machine{'' if len(machines) == 1 else 's'}"
+    number = count(len(machines), "machine")
     told = {"ok": f"{number} ready", "warn": f"{number}, with warnings",
-            "fail": f"{bad} of {number} not ready" if bad else f"{number} not ready together"}[worst]
+            "fail": f"{bad} of {number} not ready" if bad else f"{number} not ready{text.together_of(report)}"}[worst]
     return f"## {SIGNS[worst]} Preflight: {told}\n\n{text.totals(report)}\n\n{_since(report.get('changes'))}"
 
 
 def _since(changes: t.Any) -> str:
     if not changes:
         return ""
-    numbers = [f"{len(changes[kind])} {words}" for kind, words in CHANGES.items() if changes.get(kind)]
+    numbers = [f"{len(changes[kind])} {words}" for kind, words in text.CHANGES.items() if changes.get(kind)]
     return f"Since {code(changes['since'])}: {', '.join([*numbers, str(changes['remains'])])} as before.\n\n"
 
 
 def _of_level(findings: Sequence[t.Any], level: str, rank: int) -> Iterable[_Part]:
     """Its problems, those that are alike together; and each by itself, to unfold."""
     some, each = (text.grouped(findings, level, number) for number in (SHOWN, len(findings)))
-    yield _Part(rank, list(_blocks(some)), title=f"{SIGNS[level]} {LEVELS[level]}", of="problems")
+    yield _Part(rank, list(_blocks(some)), title=f"{SIGNS[level]} {LEVELS[level]}", of="problem")
     if some != each:
         lines = list(_blocks(each))
-        yield _Part(rank + 10, lines, of="problems", summary=f"Each of the {sum(number for line, number in lines)}")
+        yield _Part(rank + 10, lines, of="problem", summary=f"Each of the {sum(number for line, number in lines)}")
 
 
 def _blocks(blocks: Iterable[text.Block]) -> Iterable[Line]:
     for check, fix, problems in blocks:
         head = f"\n**{code(check)}**{': ' if fix else ''}{prose(fix, FIX_MOST)}\n\n"
         for detail, machines in problems:
-            yield f"{head}- {who(machines)}: {prose(detail)}", len(machines) or 1
+            yield f"{head}- {'' if check == text.NAMELESS else f'{who(machines)}: '}{prose(detail)}", len(machines) or 1
             head = ""
 
 
@@ -128,7 +126,7 @@ def _waivers(report: Report) -> _Part:
         until = f" until {code(waiver['until'])}" if waiver["until"] else ""
         lines.append((f"- {code(waiver['check'])} on {who(waiver['machine'])}{until} ({prose(waiver['state'])}): "
                       f"{prose(waiver['reason'])}", 1))
-    return _Part(-1, lines, most=WAIVERS_MOST, of="waivers", summary=f"{len(lines)} waiver{'' if len(lines) == 1 else 's'}")
+    return _Part(-1, lines, most=WAIVERS_MOST, of="waiver", summary=count(len(lines), "waiver"))
 
 
 def _waived(report: Report) -> _Part:
@@ -137,18 +135,14 @@ def _waived(report: Report) -> _Part:
     for level in LEVELS:
         lines += [(f"- {level} {code(check)}, {who(machines)}: {prose(detail)}", len(machines) or 1)
                   for check, fix, problems in text.grouped(waived, level, len(waived)) for detail, machines in problems]
-    return _Part(4, lines, of="problems", summary=f"{len(waived)} waived")
+    return _Part(4, lines, of="problem", summary=f"{len(waived)} waived")
 
 
 def _changed(report: Report) -> _Part:
-    lines = []
-    for kind, words in CHANGES.items():
-        machines: dict[str, list[str | None]] = {}
-        for at in (report.get("changes") or {}).get(kind, ()):
-            machines.setdefault(at["check"], []).append(at["machine"])
-        lines += [(f"- {words}: {code(check)}, {who([name for name in on if name is not None])}", len(on))
-                  for check, on in machines.items()]
-    return _Part(3, lines, of="problems", summary="What changed")
+    changes = report.get("changes") or {}
+    lines = [(f"- {words}: {code(check)}, {who(machines)}", len(machines) or 1)
+             for kind, words in text.CHANGES.items() for check, machines in text.by_check(changes.get(kind, ()))]
+    return _Part(3, lines, of="problem", summary="What changed")
 
 
 def _moves(report: Report) -> _Part:
@@ -156,7 +150,7 @@ def _moves(report: Report) -> _Part:
     for move in report["fit"]["moves"]:
         moves.setdefault((move["role"], tuple(move["to"])), []).append(move["machine"])
     return _Part(5, [(f"- {code(role)} of {who(machines)}: there is room on {who(to)}", len(machines))
-                     for (role, to), machines in moves.items()], of="machines", summary="Room elsewhere")
+                     for (role, to), machines in moves.items()], of="machine", summary="Room elsewhere")
 
 
 def _notes(report: Report) -> _Part:
@@ -172,7 +166,7 @@ def _notes(report: Report) -> _Part:
     without = [machine["machine"] for machine in report["machines"] if not machine["roles"]]
     if without:
         notes.append(f"No role, so nothing is asked of CPUs, memory, disk and ports: {who(without)}")
-    return _Part(-2, [(f"- {note[0].upper()}{note[1:]}", 1) for note in notes], of="notes")
+    return _Part(-2, [(f"- {note[0].upper()}{note[1:]}", 1) for note in notes], of="note")
 
 
 def _machines(report: Report) -> _Part:
@@ -182,7 +176,7 @@ def _machines(report: Report) -> _Part:
         roles = f" ({code(', '.join(machine['roles']))})" if machine["roles"] else ""
         lines.append((f"- {SIGNS[machine['worst']]} {code(machine['machine'])}{roles}: "
                       f"{', '.join(f'{numbers[kind]} {kind}' for kind in ('fail', 'warn', 'ok', 'waived') if numbers[kind])}", 1))
-    return _Part(6, lines, of="machines", summary="All machines")
+    return _Part(6, lines, of="machine", summary="All machines")
 
 
 def _about(report: Report, most: int) -> str:

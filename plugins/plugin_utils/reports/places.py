@@ -11,8 +11,8 @@ from . import columns, folding
 
 WORDS = {"cpus": "(CPUs)", "cpu_level": "(CPU level)", "memory_mb": "(MB memory)", "gpus": "(GPUs)", "gpu_memory_mb": "(MB of GPUs)",
          "disk_gb": "(GB disk)"}
-NEEDED = re.compile(  # of a detail, what the table's head has: all but that of models
-    r" \(needs (?![0-9]+: [0-9]+ for its roles)[^()]*\)|, needs [0-9]+(?=\))|needs [0-9]+: [0-9]+ for its roles, ")
+NEEDED = re.compile(  # of a detail, what the table's head has: all but that of models, which are no paths
+    r" \(needs (?![^()]* for (?!/))[^()]*\)|, needs [0-9]+(?=\))|needs [^():]*: [0-9]+ for its roles, ")
 UNREAD = "could not be read"
 CELL = len("unread*")
 ROWS_MOST = 12
@@ -54,7 +54,7 @@ def lines(report: Report, layout: columns.Layout, figures: bool) -> Iterable[col
     indent = " " * columns.LEVEL_WIDTH
     if len(rows) > ROWS_MOST:
         left = sum(len(alike) for cells, alike in rows[ROWS_MOST:])
-        yield from layout.plain(indent, f"and {left} more in {len(rows) - ROWS_MOST} other rows")
+        yield from layout.plain(indent, f"and {left} more in {folding.count(len(rows) - ROWS_MOST, 'other row')}")
     for number, role in enumerate(roles):
         to = [one["machine"] for one in machines if one["roles"][role]["fits"] == "fits" and role not in own[one["machine"]]]
         lacking = [move["machine"] for move in found["moves"] if move["role"] == role]

@@ -14,7 +14,7 @@ import shlex
 import typing as t
 from collections.abc import Iterable, Mapping, Sequence
 
-from .folding import clean, wrap
+from .folding import clean, count, wrap
 
 ENDING = ".sh"
 FIRST = "#!/bin/sh\n# Written by llmgw.preflight: "  # by which a script is known to be one of these
@@ -43,7 +43,7 @@ failed() {{
 {body}
 
 if [ "$failures" -gt 0 ]; then
-    echo "$failures of {number} commands failed." >&2
+    echo "$failures of {commands} failed." >&2
     exit 1
 fi
 echo "Every command worked. Run the preflight again to see what is left."
@@ -93,7 +93,7 @@ def _script(machine: str, name: str, problems: Sequence[Finding], about: Mapping
         body += [f"{command} || failed $? {check}" for command in new] or _comment("(done by what is above)")[:len(given)]
         commands += new
     return SCRIPT.format(first=FIRST, machine=clean(machine), at=clean(about["at"]), version=clean(about["version"]), name=name,
-                         body="\n".join(body), number=len(commands))
+                         body="\n".join(body), commands=count(len(commands), "command"))
 
 
 def _comment(text: str) -> list[str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from ..model import FIX_MOST, OUTCOMES, Level
 from . import columns, folding, offers, places
 
-clean, names = folding.clean, folding.names
+clean, count, names = folding.clean, folding.count, folding.names
 
 LEVELS = {str(level): level for level in Level}
 NOT_EXAMINED = {
@@ -21,10 +21,12 @@ NOT_EXAMINED = {
 }
 WAIVERS = {"unneeded": "waivers that are not needed any more, since all is well there",
            "waiting": "waivers that wait, since what they are about was not looked at"}
-CHANGES = {"new": "", "worse": "", "better": "", "fixed": "", "eased": " (no longer asked for)", "counting": " (was waived before)",
-           "waived": " (was not before)", "uncovered": " (not looked at before)", "hidden": " (not looked at this time)"}
+CHANGES = {"new": "new", "worse": "worse", "better": "better", "fixed": "fixed", "eased": "eased by a change in what is asked",
+           "counting": "not waived any more", "waived": "newly waived", "uncovered": "not looked at before",
+           "hidden": "not looked at this time"}
 HOSTS_MOST = 24  # names and ranges of the machines in the head; -v tells all
 SKIPPED_MOST = 30
+NAMELESS = "waivers"  # the check that tells of waivers, and so of no machine
 FEW, MANY = 4, 10  # different problems of one check that are told each by itself, and with everything
 
 OTHER_FIXES = "Each has a fix of its own: look at one machine by itself (--limit)."
@@ -68,14 +70,14 @@ def lines(report: Report, width: int = 80, everything: bool = False, fit: bool =
         yield from places.lines(report, layout, fit or everything)
     counts = report["counts"]
     if not everything and counts["ok"]:
-        yield "ok", f"{'OK':<{columns.LEVEL_WIDTH}}{_count(counts['ok'], 'check')} (-v shows each)", ""
+        yield "ok", f"{'OK':<{columns.LEVEL_WIDTH}}{count(counts['ok'], 'check')} (-v shows each)", ""
     yield None, "", ""
     yield report["worst"], totals(report), ""
 
 
 def totals(report: Report) -> str:
     counts, machines, waived = report["counts"], report["machines"], report.get("waived", 0)
-    return (f"{_count(len(machines), 'machine')}, {_count(sum(counts.values()) + waived, 'check')}: "
+    return (f"{count(len(machines), 'machine')}, {count(sum(counts.values()) + waived, 'check')}: "
             f"{counts['fail']} fail, {counts['warn']} warn, {counts['ok']} ok{f', {waived} waived' if waived else ''}.")
 
 
@@ -84,11 +86,16 @@ def verdict(report: Report, fail_on: str) -> str:
     bad = [machine["machine"] for machine in report["machines"] if LEVELS[machine["worst"]] >= LEVELS[fail_on]]
     together = [finding["check"] for finding in report["findings"]
                 if finding["machine"] is None and not finding.get("waived") and LEVELS[finding["level"]] >= LEVELS[fail_on]]
-    machines, checks = _count(len(report["machines"]), "machine"), folding.several(list(dict.fromkeys(together)))
-    waived = f" {_count(report['waived'], 'finding')} waived." if report.get("waived") else ""
+    machines, checks = count(len(report["machines"]), "machine"), folding.several(list(dict.fromkeys(together)))
+    waived = f" {count(report['waived'], 'finding')} waived." if report.get("waived") else ""
     if not bad:
-        return f"Preflight: {machines} not ready together: {checks}.{waived}"
+        return f"Preflight: {machines} not ready{together_of(report)}: {checks}.{waived}"
     return f"Preflight: {len(bad)} of {machines} not ready: {names(bad)}{f'; all of them together: {checks}' if checks else ''}.{waived}"
+
+
+def together_of(report: Report) -> str:
+    """What stands behind "not ready" where each machine by itself is; one alone is not together."""
+    return " together" if len(report["machines"]) > 1 else ""
 
 
 # -------------------------------------------------------------------------------------------------------- grouping
@@ -128,7 +135,7 @@ def _few(fixes: list[tuple[str, list[folding.Problem]]], most: int, others: str)
     """Fixes that differ only in figures as one, where there are more than ``most``; and if there still are, the rest as one."""
     if len(fixes) <= most:
         return fixes
-    kinds: dict[str, list[tuple[str, list[folding.Problem]]]] = {}
+    kinds: dict[tuple[str, ...], list[tuple[str, list[folding.Problem]]]] = {}
     for fix, problems in fixes:
         kinds.setdefault(folding.shape(fix), []).append((fix, problems))
     merged = [(folding.in_one([fix for fix, problems in kind]), [problem for fix, problems in kind for problem in problems])
@@ -163,12 +170,8 @@ def with_names_folded(report: Report, longer: int = 0) -> Iterable[Finding]:
 # ----------------------------------------------------------------------------------------------------------- words
 def _told(check: str, problem: folding.Problem) -> str:
     detail, machines = problem
-    who = names(machines) if machines else "" if check == "waivers" else "all machines"
+    who = names(machines) if machines else "" if check == NAMELESS else "all machines"
     return f"{who}: {clean(detail)}" if who else clean(detail)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _decided(waived: Mapping[str, t.Any]) -> str:
@@ -220,16 +223,21 @@ def _notes(report: Report, waivers: bool, everything: bool) -> Iterable[str]:
 def _changes(changes: Mapping[str, t.Any] | None, layout: columns.Layout) -> Iterable[columns.Line]:
     if not changes:
         return
-    since, remains = _when(changes["since"]), _count(changes["remains"], "problem")
+    since, remains = _when(changes["since"]), count(changes["remains"], "problem")
     kinds = [kind for kind in CHANGES if changes.get(kind)]
     if not kinds:
         yield from layout.plain(columns.NOTE, f"since the report of {since} nothing changed; {remains} as before")
         return
     yield from layout.plain(columns.NOTE, f"since the report of {since}; {remains} as before:")
     for kind in kinds:
-        machines: dict[str, list[str]] = {}
-        for at in changes[kind]:
-            machines.setdefault(at["check"], []).extend([at["machine"]] if at["machine"] else [])
-        told = "; ".join(f"{clean(check)}{f' on {names(on, FEW)}' if on else ''}" for check, on in machines.items())
-        number = f"{len(changes[kind])} {kind}"
-        yield from layout.plain(f"{'':<{columns.LEVEL_WIDTH}}{number:<13} ", told + CHANGES[kind])
+        told = "; ".join(f"{clean(check)}{f' on {names(on, FEW)}' if on else ''}" for check, on in by_check(changes[kind]))
+        number, words = f"{len(changes[kind])} {kind}", "" if CHANGES[kind] == kind else f" ({CHANGES[kind]})"
+        yield from layout.plain(f"{'':<{columns.LEVEL_WIDTH}}{number:<13} ", told + words)
+
+
+def by_check(changed: Iterable[Mapping[str, t.Any]]) -> Iterable[tuple[str, list[str]]]:
+    """Each check with its machines, and by itself, without any, where it is about all of them together."""
+    machines: dict[tuple[str, bool], list[str]] = {}
+    for at in changed:
+        machines.setdefault((at["check"], at["machine"] is None), []).extend([at["machine"]] if at["machine"] else [])
+    return ((check, on) for (check, together), on in machines.items())

@@ -66,7 +66,7 @@ def write(report: Mapping[str, t.Any]) -> str:
 def within_bounds(findings: Sequence[Finding]) -> Sequence[Finding]:
     """The same, with shorter details where they are so long and so many that nobody could open the page, and without the last of the
     fixes where these alone are; a fix that is cut can't be done."""
-    room, fixes = FIXES_BOUND, dict[str, str]()
+    room, fixes = FIXES_BOUND, {"": ""}
     for level in ("fail", "warn", "ok"):
         for fix in (finding["fix"] for finding in findings if finding["level"] == level and finding["fix"] not in fixes):
             room -= weight(clean(fix, FIX_MOST))

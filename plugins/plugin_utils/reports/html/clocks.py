@@ -49,7 +49,9 @@ class Clocks(t.NamedTuple):
 
 
 def clocks(report: Mapping[str, t.Any]) -> Clocks | None:
-    """None where no clock is known."""
+    """None where no clock is known, or was to be judged."""
+    if {"clock", "clocks"} <= set(report["skipped"]):
+        return None
     states: dict[str, list[str]] = {}
     for finding in report["findings"]:
         if finding["check"] in ("clock", "clocks") and finding["machine"] is not None:
@@ -75,7 +77,7 @@ def clocks(report: Mapping[str, t.Any]) -> Clocks | None:
     if right:
         low, high = min(one[1] - one[2] for one in right), max(one[1] + one[2] for one in right)
         offsets = [one[1] for one in right]
-        lines.append(Line(f"{count(len(right), 'other')}, all ok", "ok", scale.x(low), scale.x(high),
+        lines.append(Line(f"{count(len(right), 'other' if own else 'machine')}, all ok", "ok", scale.x(low), scale.x(high),
                           sorted({scale.x(offset) for offset in offsets}), f"{signed(min(offsets))} to {signed(max(offsets))}",
                           f"± {seconds(max(one[2] for one in right))} at most"))
     return Clocks(scale.ticks(), drawn, warn_s, fail_s, lines, max(0, len(own) - LINES_MOST),

@@ -59,7 +59,7 @@ def grid(report: Mapping[str, t.Any]) -> Grid:
         data.append((shown, clean(machine.get("address") or ""), roles, [
             [numbers[finding["check"]], STATES.index(its), *(number(*text) for text in _texts(finding))] for its, finding in found[name]]))
     all_roles = dict.fromkeys(role for _name, _address, its, _findings in data for role in its)
-    return Grid([clean(check, 40) for check in checks], list(all_roles), rows,
+    return Grid([clean(check) for check in checks], list(all_roles), rows,
                 {"states": STATES, "rows": data, "texts": list(texts)}, {name: row for row, name in enumerate(names)})
 
 

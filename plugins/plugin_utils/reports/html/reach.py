@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from ...model import OUTCOMES
+from ..folding import width
 from .words import NAME_MOST, clean, label, names, unread
 
 PAIRS_MOST = 60  # machines that are drawn one by one
@@ -122,7 +123,7 @@ def _matrix(report: Mapping[str, t.Any], silent: set[str], levels: Mapping[str, 
     callers = sorted(roles, key=lambda name: [first.get(role, 0) for role in roles[name]])
     callees = [*callers, *(entry["machine"] for entry in report["not_examined"])]
     cell = 20 if len(callees) <= 24 else 16 if len(callees) <= 40 else 13
-    left, top = (8 + LETTER * max(min(NAME, len(clean(name))) for name in its) for its in (callers, callees))
+    left, top = (8 + LETTER * max(width(label(name, NAME)) for name in its) for its in (callers, callees))
     rows = {name: top + cell * number for number, name in enumerate(callers)}
     columns = {name: left + cell * number for number, name in enumerate(callees)}
     failed: dict[Pair, list[Call]] = {}

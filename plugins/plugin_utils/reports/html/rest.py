@@ -7,6 +7,7 @@ import typing as t
 from collections import Counter
 from collections.abc import Mapping
 
+from ..text import CHANGES, together_of
 from .words import NAME_MOST, clean, count, names
 
 Report = Mapping[str, t.Any]
@@ -20,9 +21,6 @@ STATES = {
 }
 NOT_EXAMINED = {"batch": ", since their batch has not come", "limit": ", since --limit leaves them out; it was only tried who reaches them",
                 "peer": ", since another run reads them (preflight_peers); it was only tried who reaches them"}
-CHANGES = {"new": "new", "worse": "worse", "better": "better", "fixed": "fixed", "eased": "no longer asked for",
-           "counting": "not waived any more", "waived": "waived now",
-           "uncovered": "not looked at before", "hidden": "not looked at now"}
 
 
 class Share(t.NamedTuple):
@@ -36,11 +34,12 @@ class Share(t.NamedTuple):
 
 def verdict(report: Report) -> str:
     machines = report["machines"]
-    bad = [clean(machine["machine"], NAME_MOST) for machine in machines if machine["worst"] == "fail"]
+    bad = sum(machine["worst"] == "fail" for machine in machines)
     if bad:
-        return f"{bad[0]} is not ready" if len(machines) == 1 else f"{len(bad)} of {len(machines)} machines are not ready"
+        who = clean(machines[0]["machine"], NAME_MOST) if len(machines) == 1 else f"{bad:,} of {count(len(machines), 'machine')}"
+        return f"{who} {'is' if bad == 1 else 'are'} not ready"
     if report["worst"] == "fail":
-        return f"{count(len(machines), 'machine')}, not ready together"
+        return f"{count(len(machines), 'machine')}, not ready{together_of(report)}"
     ready = f"{count(len(machines), 'machine')} ready"
     return ready if report["worst"] == "ok" else f"{ready}, with {count(report['counts']['warn'], 'warning')}"
 

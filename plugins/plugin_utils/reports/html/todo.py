@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ...model import FIX_MOST
 from .. import offers
-from ..text import order
+from ..text import NAMELESS, order
 from .words import Finding, clean, names, state
 
 WAIVERS_MOST = 1000  # that the page offers: where each machine has its own problems, they would be much of its size
@@ -51,7 +51,7 @@ def jobs(report: Mapping[str, t.Any]) -> list[Job]:
         for check, fixes in _grouped(report["findings"], level):
             parts = []
             for fix, details in fixes.items():
-                lines = [Line("" if check == "waivers" else names(machines), clean(detail), _tag(machines, check, tags))
+                lines = [Line("" if check == NAMELESS else names(machines), clean(detail), _tag(machines, check, tags))
                          for detail, machines in details.items()]
                 concerned = list(dict.fromkeys(machine for machines in details.values() for machine in machines if machine is not None))
                 offered = until and offers.can_be_waived(check) and number < WAIVERS_MOST

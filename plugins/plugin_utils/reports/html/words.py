@@ -13,8 +13,6 @@ SEVERITY = {"fail": 3, "warn": 2, "waived": 1, "ok": 0}
 TOGETHER = "all together"  # what stands for a machine where a finding is about all of them
 
 Finding = Mapping[str, t.Any]
-
-
 NAME_MOST, label = folding.NAME_MOST, folding.label
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.changes import changes
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import evaluate
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports.text import CHANGES
 
 EVERY_LEVEL = Path(__file__).parents[4] / "integration" / "every_level.json"
 ABOUT = {"at": "2026-11-30T14:05:09+01:00", "version": "0.1.0", "ansible": "2.19.3", "profile": "llmgw"}
@@ -120,8 +121,7 @@ def evil(record):
     report["skipped"] = EVIL
     report["not_reached"] = [{"machine": text, "peer": text, "port": 22, "outcome": text, "of": "reach"} for text in EVIL]
     report["needs"] = dict(zip(EVIL, report["needs"].values(), strict=False))
-    changed = {kind: [{"machine": text, "check": text} for text in EVIL]
-               for kind in ("new", "worse", "better", "fixed", "eased", "hidden", "uncovered")}
+    changed = {kind: [{"machine": text, "check": text} for text in EVIL] for kind in CHANGES}
     return {**complete(report, not_examined=[{"machine": text, "why": "limit"} for text in EVIL]),
             "about": {**ABOUT, **dict.fromkeys(("version", "ansible", "profile"), " ".join(EVIL[:12]))},
             "changes": {"since": ABOUT["at"], "remains": 3, **changed}}

@@ -121,11 +121,19 @@ def test_patterns_of_a_range_are_few():
     ("שלום עולם: 13 GB", "שלום עולם\u200e: 13 GB"),
     ("1 مرحبا 2", "1 مرحبا\u200e 2"),
     ("e" + "\u0301" * 5, "e\u0301\u0301\u0301\\u0301\\u0301"),
+    ("e" + "\u20dd" * 4, "e\u20dd\u20dd\u20dd\\u20dd"),  # around it, which combining() does not count
+    ("ש\u200e, a\u200e", "ש\u200e, a\\u200e"),
     ("x" * 400, "x" * 400),
     ("x" * 400 + "y" * 101, "x" * 300 + " ... " + "y" * 100),
 ])
 def test_clean(text, told):
     assert folding.clean(text) == told
+    assert folding.clean(told, 999) == told
+
+
+@pytest.mark.parametrize("most", range(9))
+def test_what_is_cut_is_no_longer_than_it_may_be(most):
+    assert len(folding.cut("x" * 99, most)) == most + len(" ... ")
 
 
 @pytest.mark.parametrize(("text", "columns"), [
@@ -206,6 +214,11 @@ def test_what_is_about_all_together_is_not_joined_but_counted():
 def test_figures_below_zero_make_no_range():
     problems = [(f"{minus}{number} MB", [f"n{number}"]) for minus in "-\u2212" for number in (5, 9)]
     assert folding.alike(problems, 4) == problems
+
+
+def test_nothing_can_stand_for_a_figure():
+    problems = [("5 GB", ["a"]), ("\0 GB", ["b"])]
+    assert folding.alike(problems, 1) == [("the like, each in other words", ["a", "b"])]
 
 
 def test_figures_that_are_written_in_other_ways_are_one():

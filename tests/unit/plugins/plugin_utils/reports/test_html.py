@@ -22,6 +22,7 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports.html impor
     reach,
     rest,
     todo,
+    within_bounds,
 )
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports.text import with_names_folded
 from browser import made_up
@@ -161,6 +162,8 @@ def test_three_hundred_machines_fit_in_three_megabytes_whatever_they_say(filler,
     assert TOO_LONG in fixes
     assert len(fixes) > 40
     assert {len(html.unescape(fix)) for fix in fixes - {TOO_LONG}} <= {FIX_MOST + len(" ... ")}
+    ok = [{"level": "ok", "fix": "", "detail": "d"}]
+    assert within_bounds([*report["findings"], *ok])[-1:] == ok  # what needs no fix gets none
 
 
 def test_a_fix_is_whole_where_details_have_no_room(many):
@@ -212,12 +215,14 @@ def test_waivers_with_what_became_of_them(sixty):
 def test_what_changed():
     report = {**made_up.healthy(), "changes": {
         "since": "2026-02-28T22:40:00+01:00", "new": [{"machine": "db1", "check": "disk"}, {"machine": None, "check": "quorum"}],
-        "worse": [], "better": [], "fixed": [{"machine": f"db{number}", "check": "disk"} for number in (2, 3, 4)], "remains": 1}}
+        "worse": [], "better": [], "fixed": [{"machine": f"db{number}", "check": "disk"} for number in (2, 3, 4)], "remains": 1,
+        "eased": [{"machine": "db1", "check": "memory"}]}}
     page = Page(write(report))
     assert " ".join(page.of("changes")) == (
         "What changed Since the report of 2026-02-28 22:40:00+01:00. 1 problem is as before. "
-        "New disk db1 quorum all together Fixed disk db[2-4]")
-    assert "Since 2026-02-28 22:40:00+01:00: 2 new, 3 fixed, 1 as before." in " ".join(page.of("header"))
+        "New disk db1 quorum all together Fixed disk db[2-4] Eased by a change in what is asked memory db1")
+    assert ("Since 2026-02-28 22:40:00+01:00: 2 new, 3 fixed, 1 eased by a change in what is asked, 1 as before."
+            in " ".join(page.of("header")))
     assert not Page(write(made_up.healthy())).of("changes")
 
 
@@ -252,6 +257,20 @@ def test_most_serious_first_and_equal_problems_once():
         {"level": "fail", "check": "disk", "detail": "1 GB", "reason": "goes soon", "until": "", "who": "e"}]
 
 
+def test_the_id_of_a_check_is_whole_in_the_grid():
+    check = f"of_{'x' * 56}"
+    assert grid.grid({**REPORT, "findings": [finding("a", check, "ok")]}).checks == [check]
+
+
+def test_wide_letters_have_room_beside_the_picture():
+    report = made_up.healthy()
+    lefts = []
+    for name in ("machines", "計算機の名前"):
+        report["machines"][0]["machine"] = name
+        lefts.append(reach.reach(report).matrix.left)
+    assert lefts[1] - lefts[0] == pytest.approx(4 * reach.LETTER)
+
+
 def test_the_grid_has_the_worst_machines_first_and_each_text_once():
     made = grid.grid(REPORT)
     assert made.checks == ["login", "disk", "clock", "quorum"]
@@ -274,8 +293,10 @@ def test_the_grid_has_the_worst_machines_first_and_each_text_once():
     ("ok", ["ok", "ok"], "2 machines ready"),
     ("warn", ["ok", "warn"], "2 machines ready, with 3 warnings"),
     ("fail", ["fail"], "m0 is not ready"),
-    ("fail", ["ok", "warn", "fail"], "1 of 3 machines are not ready"),
+    ("fail", ["ok", "warn", "fail"], "1 of 3 machines is not ready"),
+    ("fail", ["fail", "fail", "warn"], "2 of 3 machines are not ready"),
     ("fail", ["ok", "warn"], "2 machines, not ready together"),
+    ("fail", ["warn"], "1 machine, not ready"),
 ])
 def test_the_verdict(worst, levels, title):
     machines = [{"machine": f"m{place}", "worst": level} for place, level in enumerate(levels)]
@@ -385,7 +406,7 @@ def test_many_lines_of_who_reaches_whom_are_folded_and_then_counted():
 
 def clock_report(offsets, levels=None):
     names = [f"m{place}" for place in range(len(offsets))]
-    return {"limits": settings.limits(None),
+    return {"limits": settings.limits(None), "skipped": [],
             "machines": [{"machine": name, "clock": offset and dict(zip(("offset_s", "error_s"), offset, strict=True))}
                          for name, offset in zip(names, offsets, strict=True)],
             "findings": [finding(name, "clock", level) for name, level in zip(names, levels or [], strict=False)]}
@@ -427,6 +448,7 @@ def test_limits_of_clocks_are_drawn_as_far_as_the_picture_goes(offset, levels):
 
 def test_no_clock_and_clocks_that_are_no_figures():
     assert clocks.clocks(clock_report([None])) is None
+    assert clocks.clocks({**clock_report([(300.0, 0.1)]), "skipped": ["clock", "clocks"]}) is None  # it would be told to be ok
     made = clocks.clocks(clock_report([(float("nan"), 1.0), (float("inf"), 1.0), (0.0, 0.1)]))
     assert (len(made.lines), made.unknown) == (1, "m0, m1")
 
@@ -436,6 +458,7 @@ def test_many_right_clocks_share_a_line():
     assert [line.who for line in made.lines] == ["m0", "40 others, all ok"]
     assert made.lines[1].offset == "+0.000 s to +0.039 s"
     assert len(made.lines[1].dots) > 20
+    assert [line.who for line in clocks.clocks(clock_report([(0.0, 0.05)] * 40)).lines] == ["40 machines, all ok"]
     made = clocks.clocks(clock_report([(9.0, 0.1)] * 100, 100 * ["fail"]))
     assert (len(made.lines), made.more) == (60, 40)
 

@@ -61,6 +61,7 @@ SMALL = {
         finding("db2", "cpus", "warn", "1 usable", "Give it 2.", reason="it is #1", until="2027-01-31"),
         finding("n1", "login", "fail", "ops@10.0.0.9: Permission denied", "Check ansible_user."),
         finding(None, "quorum", "warn", "2 members", "Add one."),
+        finding(None, "waivers", "warn", "disk on db9 matches nothing", "Correct it."),
     ],
     "skipped": ["sudo", "ports"],
     "waivers": [{"check": "cpus", "machine": ["db*", "n1"], "reason": "it is #1", "until": "2027-01-31", "state": "used"},
@@ -70,15 +71,15 @@ SMALL = {
     "sampled": {"machines": 60, "others": 5, "seed": "abc123"},
     "changes": {"since": "2026-11-29T10:00:00+01:00", "remains": 1, "worse": [], "better": [],
                 "hidden": [{"machine": "n2", "check": "disk"}], "new": [
-                    {"machine": "db1", "check": "disk"}, {"machine": "db2", "check": "disk"}, {"machine": None, "check": "quorum"}],
-                "fixed": [{"machine": "n1", "check": "disk"}], "uncovered": []},
+                    {"machine": "db1", "check": "disk"}, {"machine": "db2", "check": "disk"}, {"machine": None, "check": "disk"}],
+                "fixed": [{"machine": "n1", "check": "disk"}], "eased": [{"machine": "n1", "check": "cpus"}], "uncovered": []},
 }
 WRITTEN = """\
 ## \u274c Preflight: 3 of 3 machines not ready
 
 3 machines, 7 checks: 3 fail, 1 warn, 2 ok, 1 waived.
 
-Since `2026-11-29T10:00:00+01:00`: 3 new, 1 fixed, 1 not looked at this time, 1 as before.
+Since `2026-11-29T10:00:00+01:00`: 3 new, 1 fixed, 1 eased by a change in what is asked, 1 not looked at this time, 1 as before.
 
 ### \u274c Fail
 
@@ -96,6 +97,10 @@ Since `2026-11-29T10:00:00+01:00`: 3 new, 1 fixed, 1 not looked at this time, 1 
 
 - all machines: 2 members
 
+**`waivers`**: Correct it.
+
+- disk on `db9` matches nothing
+
 <details><summary>2 waivers</summary>
 
 - `cpus` on `db*, n1` until `2027-01-31` (used): it is `#1`
@@ -112,8 +117,9 @@ Since `2026-11-29T10:00:00+01:00`: 3 new, 1 fixed, 1 not looked at this time, 1 
 <details><summary>What changed</summary>
 
 - new: `disk`, `db1, db2`
-- new: `quorum`, all machines
+- new: `disk`, all machines
 - fixed: `disk`, `n1`
+- eased by a change in what is asked: `cpus`, `n1`
 - not looked at this time: `disk`, `n2`
 
 </details>
@@ -149,6 +155,7 @@ def test_the_whole_of_a_small_one():
     ({}, "\u274c Preflight: 3 of 3 machines not ready"),
     ({"machines": SMALL["machines"][:1]}, "\u274c Preflight: 1 of 1 machine not ready"),
     ({"machines": [{**SMALL["machines"][0], "worst": "ok"}] * 2}, "\u274c Preflight: 2 machines not ready together"),
+    ({"machines": [{**SMALL["machines"][0], "worst": "ok"}]}, "\u274c Preflight: 1 machine not ready"),
     ({"worst": "warn"}, "\u26a0\ufe0f Preflight: 3 machines, with warnings"),
     ({"worst": "ok"}, "\u2705 Preflight: 3 machines ready"),
 ])
@@ -262,11 +269,19 @@ def test_what_is_left_out_is_counted_worst_first():
     assert re.findall(r"m\[0-49\]`:|\d+ problems are left out", cut) == ["100 problems are left out", "m[0-49]`:"]
 
 
+def test_one_that_is_left_out_is_one():
+    report = {**many(2), "findings": [finding(f"m{at}", "disk", "fail", f"{word} {'x' * 90}") for at, word in enumerate(("one", "other"))]}
+    sizes = range(500, 900, 20)
+    told = " ".join(markdown.write(report, most) for most in sizes)
+    assert "1 problem is left out" in told and "- and 1 more problem\n" in told
+    assert not re.search(r"\b1 (more )?(problems|machines)", told)
+
+
 def test_what_is_alike_is_told_together_and_each_can_be_unfolded():
     report = {**many(1), "findings": [finding(f"m{at}", "disk", "fail", f"{at} GB free", "Free space.") for at in range(300)]}
     written = markdown.write(report)
     before, each = written.split("<details><summary>Each of the 300</summary>")
-    assert "- `m[0-299]`: 0 to 299 GB free; least on `m0`, most on `m299`" in before.replace(" `m0`", " `m0`")
+    assert "- `m[0-299]`: 0 to 299 GB free; least on `m0`, most on `m299`" in before
     assert each.count(" GB free") == 300
     cut = markdown.write(report, 4000)
     told_of, left = sections(cut)["Each of the 300"]

@@ -159,6 +159,10 @@ def test_one_that_fails_is_told_and_the_others_are_run(run):
         1, [DPKG, BROKEN_INSTALL, SWITCH, REMOUNT], "FAILED with exit status 7: a command for apt_ready\n1 of 4 commands failed.\n")
 
 
+def test_the_only_one_that_fails(run):
+    assert run(made(("warn", "x", "d", "f", "only")), "only", fails="only")[2].endswith("\n1 of 1 command failed.\n")
+
+
 def test_the_second_way_is_gone_where_the_first_one_fails(run):
     status, calls, said = run(WHOLE, *PROGRAMS, fails="set-ntp")
     assert (status, calls[2:5]) == (0, [SWITCH, ["apt-get", "update"], ["apt-get", "-y", "install", "chrony"]])
