@@ -39,10 +39,9 @@ class ActionModule(ActionBase):
         now = datetime.datetime.now().astimezone()
         secrets = secrets_in(task_vars or {})  # of which the limits and waivers may be made
         try:
-            limits = settings.limits(arguments["limits"])
+            limits = settings.limits(arguments["limits"], base={})  # with those of the parts they are looked at once more
             waivers = None if arguments["waivers"] is None else settings.waivers(arguments["waivers"])
-            whole = parts.whole(read(files(arguments["paths"])), version(), now, {name: limits[name] for name in arguments["limits"]},
-                                waivers)
+            whole = parts.whole(read(files(arguments["paths"])), version(), now, limits, waivers)
         except (parts.PartsError, settings.SettingsError) as problem:
             return refused(without(str(problem), secrets))
         asked = whole.settings

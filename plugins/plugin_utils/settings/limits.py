@@ -32,10 +32,10 @@ DAY_S = 86400
 MOST = {"stale_s": (366 * DAY_S, "a year, in seconds"), "all_pairs": (10**6, "machines")}  # where it is not a day
 
 
-def limits(given: t.Any, name: str = "preflight_limits") -> dict[str, float]:
-    """The default limits with the ``given`` ones put over them; all of them more than 0."""
+def limits(given: t.Any, name: str = "preflight_limits", base: Mapping[str, float] = LIMITS) -> dict[str, float]:
+    """The limits of ``base`` with the ``given`` ones put over them; all of them more than 0."""
     problems = Problems()
-    merged = dict(LIMITS)
+    merged = dict(base)
     if given is None:
         return merged
     if not isinstance(given, Mapping):
@@ -54,8 +54,8 @@ def limits(given: t.Any, name: str = "preflight_limits") -> dict[str, float]:
         merged[str(key)] = number
     usable = not problems
     for kind in ("clock", "latency", "sync"):
-        if usable and merged[f"{kind}_warn_s"] > merged[f"{kind}_fail_s"]:
-            problems.add(f"{name}.{kind}_warn_s", merged[f"{kind}_warn_s"], f"it must not be more than {kind}_fail_s "
-                         f"({merged[f'{kind}_fail_s']:g}).")
+        warn, fail = merged.get(f"{kind}_warn_s", 0), merged.get(f"{kind}_fail_s", math.inf)
+        if usable and warn > fail:
+            problems.add(f"{name}.{kind}_warn_s", warn, f"it must not be more than {kind}_fail_s ({fail:g}).")
     problems.stop()
     return merged

@@ -471,19 +471,37 @@ def test_all_that_is_not_there_is_told_at_once(tmp_path):
     assert [line.partition(":")[0] for line in str(problem.value).splitlines()] == [str(tmp_path), f"{tmp_path}/none", "5"]
 
 
-def test_no_refusal_shows_what_came_out_of_a_vault(part, tmp_path):
+@pytest.fixture
+def run(tmp_path):
+    """run(part, ...): the result of the task that judges this one file."""
+    def task(part, variables=None, **given):
+        path = tmp_path / "preflight-records-1.json"
+        path.write_text(json.dumps(part))
+        task = types.SimpleNamespace(args={"paths": [str(path)], **given}, async_val=0, check_mode=False, action="parts", diff=False)
+        connection = types.SimpleNamespace(_shell=types.SimpleNamespace(tmpdir="none is made"))
+        return action.ActionModule(task, connection, types.SimpleNamespace(check_mode=False), None, None, None).run(task_vars=variables)
+
+    return task
+
+
+def test_no_refusal_shows_what_came_out_of_a_vault(part, run):
     class EncryptedString(str):  # as Ansible calls it
         pass
 
-    path = tmp_path / "preflight-records-1.json"
-    path.write_text(json.dumps(part("n1", limits={"stale_s": 60, "hidden": 1})))
+    given = part("n1", limits={"stale_s": 60, "hidden": 1})
     waivers = [{"check": "disk", "machine": "n1", "reason": "x", "until": "hidden"}]
-    for given, words in (({"waivers": waivers}, "preflight_waivers[0].until is '***': it must be a day"), ({}, "limits key is '***': ")):
-        task = types.SimpleNamespace(args={"paths": [str(path)], **given}, async_val=0, check_mode=False, action="parts", diff=False)
-        connection = types.SimpleNamespace(_shell=types.SimpleNamespace(tmpdir="none is made"))
-        module = action.ActionModule(task, connection, types.SimpleNamespace(check_mode=False), None, None, None)
-        result = module.run(task_vars={"password": EncryptedString("hidden")})
+    for changed, words in (({"waivers": waivers}, "preflight_waivers[0].until is '***': it must be a day"), ({}, "limits key is '***': ")):
+        result = run(given, {"password": EncryptedString("hidden")}, **changed)
         assert result["failed"] and words in result["msg"] and "hidden" not in result["msg"]
+
+
+def test_the_limits_that_the_judge_is_given_need_only_go_with_those_of_the_parts(part, run):
+    given = part("n1", limits=settings.limits({"clock_fail_s": 20}))
+    assert run(given, limits={"clock_warn_s": 10})["limits"] == settings.limits({"clock_warn_s": 10, "clock_fail_s": 20})
+    for limits, words in (({"clock_warn_s": 30}, "clock_warn_s is 30.0: it must not be more than clock_fail_s (20)."),
+                          ({"clock_warn_s": 9, "clock_fail_s": 8}, "preflight_limits.clock_warn_s is 9.0: it must not be more than"),
+                          ({"clock": 1}, "preflight_limits key is 'clock': ")):
+        assert words in run(given, limits=limits)["msg"]
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[" * 100000, b"9" * 5000])
