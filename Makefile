@@ -28,8 +28,9 @@ inventory:
 	  echo "There is no inventory $$INVENTORY. Name a file, a folder, or hosts with a comma: make preflight INVENTORY=host1," >&2; \
 	  exit 2; };; esac
 
-test: lint sanity release cores ## lint, sanity, release, cores
-test-all: lint sanity release all-cores ## the same, with all tests on each series of ansible-core
+test: lint release cores ## lint, release, cores, and sanity beside these
+test-all: lint release all-cores ## the same, with all tests on each series of ansible-core
+test test-all: BESIDE = --sanity
 ifneq ($(filter test-all,$(MAKECMDGOALS)),)
 MAKEFLAGS += --keep-going # shows all faults at once
 endif
@@ -112,7 +113,7 @@ coverage: $(VENV)/installed-dev collection ## pytest over tests/unit; fails wher
 
 cores: ## unit, browser, lab and the core set of integration, on the oldest and the newest ansible-core that can run here
 cores all-cores: $(VENV)/installed-dev collection packages validator
-	@$(BIN)/python tests/tools/cores.py $(if $(filter cores,$@),ends,all) $(value ARGS)
+	@$(BIN)/python tests/tools/cores.py $(if $(filter cores,$@),ends,all) $(BESIDE) $(value ARGS)
 
 packages: | $(BIN)/python
 	@$(BIN)/python tests/tools/debian.py

@@ -4,8 +4,8 @@ cores.py all [ARGUMENTS]: tests/unit and tests/integration on each series below.
 cores.py ends [ARGUMENTS]: tests/unit and what is marked `core` in tests/integration, on the oldest and the newest that can run here;
 what is marked `newest`, in both, on that one only.
 cores.py sanity: `ansible-test sanity` on each series.
-tests/lab, which has nothing to do with Ansible, is run once, with the newest; tests/browser once, where this is run. Two folders are run at
-a time, since most tests keep only one processor busy.
+tests/lab, which has nothing to do with Ansible, is run once, with the newest; tests/browser once, where this is run, and with --sanity
+among the arguments `ansible-test sanity` too. Two of all these are run at a time, since most of them keep only one processor busy.
 """
 
 import contextlib
@@ -15,7 +15,6 @@ import platform
 import subprocess
 import sys
 import time
-import typing as t
 import xml.etree.ElementTree as ET
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -58,64 +57,63 @@ def make_venv(series, python):
     return mine
 
 
-class Result(t.NamedTuple):
-    """Of one run of pytest."""
-
-    status: int
-    passed: int = 0
-    failed: int = 0
-    skipped: int = 0
-    seconds: float = 0
-
-
-def run_pytest(python, name, arguments):
-    """What it says is shown when it is over, so that it does not mingle with another's."""
+def run_apart(name, command):
+    """Its exit status, and how long it took. What it says is shown when it is over, so that it does not mingle with another's."""
     print(f"-- {name}: begun", flush=True)
-    file, begin = FOLDER / f"{name.replace(' ', '-')}.xml", time.monotonic()
-    file.unlink(missing_ok=True)
-    command = [python, "-m", "pytest", "-q", "-o", f"cache_dir={FOLDER}/pytest-{file.stem}", f"--junitxml={file}", *arguments]
+    begin = time.monotonic()
     done = subprocess.run(command, cwd=ROOT, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     sys.stdout.buffer.write(f"-- {name}:\n".encode() + done.stdout)
     sys.stdout.buffer.flush()
-    seconds = time.monotonic() - begin
+    return done.returncode, round(time.monotonic() - begin)
+
+
+def run_pytest(python, name, arguments):
+    """Its exit status, and how many tests passed, failed and were skipped, and how long it took."""
+    file = FOLDER / f"{name.replace(' ', '-')}.xml"
+    file.unlink(missing_ok=True)
+    status, seconds = run_apart(name, [
+        python, "-m", "pytest", "-q", "-o", f"cache_dir={FOLDER}/pytest-{file.stem}", f"--junitxml={file}", *arguments])
     if not file.exists():
-        return Result(done.returncode, seconds=seconds)
+        return status, 0, 0, 0, seconds
     suite = ET.parse(file).find("testsuite")
     tests, failures, errors, skipped = (int(suite.get(word)) for word in ("tests", "failures", "errors", "skipped"))
-    return Result(done.returncode, tests - failures - errors - skipped, failures + errors, skipped, seconds)
+    return status, tests - failures - errors - skipped, failures + errors, skipped, seconds
 
 
-def run_tests(chosen, pythons, only_marked, arguments):
+def run_tests(chosen, pythons, only_marked, sanity, arguments):
     """The lines of the table, and whether all is well."""
-    lines, mine = [], {}
+    lines, mine, full = [], {}, {}
     for series in chosen:
         try:
             mine[series] = make_venv(series, pythons[series])
         except subprocess.CalledProcessError:
             lines.append((series, pythons[series][1], "could not be installed"))
-    all_well, newest = not lines, next(reversed(chosen), None)
+            continue
+        ask = [mine[series], "-c", "from ansible.release import __version__; print(__version__)"]
+        full[series] = subprocess.run(ask, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    all_well, newest, passed = not lines, next(reversed(chosen), None), 0
     marks = {series: {"integration": "core or newest", "unit": ""} if series == newest else {"integration": "core", "unit": "not newest"}
              for series in mine}
     # The longest first, so that both processors have work to the end.
     runs = [(series, folder) for series in reversed(mine) for folder in marks[series]] + [("", "browser")]
     runs += [(newest, "lab")] if newest in mine else []
+    if sanity:
+        runs.insert(1, ("", "sanity"))
 
-    def run(series, folder):
-        mark = ["-m", marks[series].get(folder, "")] if series and only_marked else []
-        return run_pytest(mine.get(series, sys.executable), f"{folder} {series}".strip(), [f"tests/{folder}", *mark, *arguments])
+    def run(series, what):
+        if what == "sanity":
+            status, seconds = run_apart(what, [sys.executable, ROOT / "tests" / "tools" / "sanity.py"])
+            return status, "-", "-", "-", seconds
+        mark = ["-m", marks[series].get(what, "")] if series and only_marked else []
+        return run_pytest(mine.get(series, sys.executable), f"{what} {series}".strip(), [f"tests/{what}", *mark, *arguments])
 
-    passed, full = 0, {"": "any"}
-    for series in mine:
-        ask = [mine[series], "-c", "from ansible.release import __version__; print(__version__)"]
-        full[series] = subprocess.run(ask, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
-    print("== pytest, on ansible-core", " and ".join(full[series] for series in mine), flush=True)
+    print("== pytest, on ansible-core", " and ".join(full.values()), flush=True)
     FOLDER.mkdir(parents=True, exist_ok=True)
     with ThreadPoolExecutor(max_workers=2) as pool:
-        for (series, folder), done in zip(runs, pool.map(run, *zip(*runs, strict=True)), strict=True):
-            python = pythons[series][1] if series else platform.python_version()
-            lines.append((full[series], python, folder, done.passed, done.failed, done.skipped, round(done.seconds)))
-            passed += done.passed
-            all_well &= done.status == 0 or bool(arguments) and done.status == 5  # 5: they choose none in this folder
+        for (series, what), (status, *figures) in zip(runs, pool.map(run, *zip(*runs, strict=True)), strict=True):
+            lines.append((full.get(series, "any"), pythons[series][1] if series else platform.python_version(), what, *figures))
+            all_well &= status == 0 or bool(arguments) and status == 5  # 5: they choose none in this folder
+            passed += figures[0] if what != "sanity" else 0
     return sorted(lines), all_well and passed > 0
 
 
@@ -131,6 +129,7 @@ def run_sanity(series, python):
 
 
 def main(which, *arguments):
+    given = [word for word in arguments if word != "--sanity"]
     pythons = {series: find_python(versions) for series, versions in CORES.items()}
     able = [series for series in CORES if pythons[series]]
     wanted = [series for series in CORES if series in (*able[:1], *able[-1:])] if which == "ends" else list(CORES)
@@ -147,7 +146,7 @@ def main(which, *arguments):
             table.append(line)
             all_well &= well
     else:
-        lines, well = run_tests(chosen, pythons, which == "ends", arguments)
+        lines, well = run_tests(chosen, pythons, which == "ends", len(given) < len(arguments), given)
         table += lines
         all_well &= well
     print("== ansible-core")
