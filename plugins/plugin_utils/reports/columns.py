@@ -44,7 +44,7 @@ class Layout:
             yield level, head + check, ""
             head, check = " " * len(head), ""
         head += folding.pad(check, self.check_width)
-        indent, left = " " * len(head), []
+        indent, left = " " * folding.width(head), []
         room = (self.beside - GAP if self.beside else self.readable) - len(indent)
         for text, words in problems:
             for number, told in enumerate(folding.wrap(text, room, HANG)):

@@ -534,6 +534,11 @@ def test_no_line_is_wider_than_the_screen_and_nothing_steers_it(width, everythin
         assert line == line.rstrip() or rest
 
 
+def test_a_check_of_wide_letters_takes_their_columns():
+    told = shown({**REPORT, "findings": [finding("a", "計算機", "fail", "x " * 199, "f")]})
+    assert max(map(folding.width, told.splitlines())) <= 80
+
+
 @pytest.mark.parametrize("count", [3, 40, 300])
 @pytest.mark.parametrize("width", [79, 200])
 @pytest.mark.parametrize("everything", [False, True])
