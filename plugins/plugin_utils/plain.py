@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import typing as t
 from collections.abc import Mapping, Sequence
 
@@ -30,4 +31,6 @@ def plain(value: t.Any) -> t.Any:
         return float(value)
     if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):
         return [inner if type(inner) in SINGLE else plain(inner) for inner in value]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):  # as are the warnings that Ansible puts beside what is registered
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     raise TypeError(f"{kind.__name__} has no form in JSON")

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 import datetime
 import enum
 import json
+import typing as t
 
 import pytest
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.plain import plain
@@ -48,6 +50,22 @@ def test_the_same_as_by_way_of_json(given):
 def test_a_mapping_that_is_so_already_is_not_copied():
     inner = {"a": 1, "b": "c"}
     assert plain([inner])[0] is inner
+
+
+def test_warnings_of_ansible_beside_a_result_are_no_reason_to_break():
+    @dataclasses.dataclass(frozen=True)
+    class Event:
+        msg: str
+        chain: t.Any = None
+
+    @dataclasses.dataclass(frozen=True)
+    class Summary:
+        event: Event
+
+    assert plain({"run": "x", "warnings": [Summary(Event(Text("deprecated")))]}) == {
+        "run": "x", "warnings": [{"event": {"msg": "deprecated", "chain": None}}]}
+    with pytest.raises(TypeError):
+        plain(Summary)
 
 
 @pytest.mark.parametrize("given", [{1}, b"bytes", datetime.date(2026, 3, 1), object(), {"a": [{"b": object()}]}, {1: 2}])
