@@ -19,6 +19,8 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils import checks, set
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.edges import Edges
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import known_ids, skipped
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.files import MODES, in_the_way
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.left import CALLS, CLOSED, PLAN, PROBE
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.own import VARIABLE as OWN_FINDINGS
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports.text import names
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.vaulted import secrets_in, without
@@ -32,6 +34,9 @@ OF_ALL = (
     "profile", "needs", "packages", "systems",
     "architectures", "limits", "role_ports", "custom_checks", "gather_subset", "only", "skip", "waivers",
     "fit", "fail_on", "report_dir", "report_formats", "report_mode", "fix_script", "peers", "records_dir", "stats_key")
+# And those of the playbooks, of tasks of the user's own, and what the role registers.
+BESIDES = ("preflight_hosts", "preflight_records", OWN_FINDINGS, PLAN, PROBE, CALLS, CLOSED, "preflight_uncalled", "preflight_report")
+KNOWN = frozenset((*(f"preflight_{name}" for name in OF_ALL), *OF_A_MACHINE, *BESIDES))
 OTHERS = 5  # by lot, that a machine tries where not all pairs are tried
 
 
@@ -95,6 +100,7 @@ class ActionModule(ActionBase):
             settle(settings.nothing_hidden, custom_checks, secrets_in(task_vars))
 
         machines: list[dict[str, t.Any]] = []
+        self._names: set[str] = set()  # of the variables of all of them
         port = self._task.port or C.DEFAULT_REMOTE_PORT
         examined = dict.fromkeys(task_vars["ansible_play_hosts_all"])
         for name in self._in_order(task_vars, examined):
@@ -150,6 +156,7 @@ class ActionModule(ActionBase):
             "records_dir": records_dir,
             "stats_key": stats_key,
             "controller": boot_id(),
+            "warnings": settings.misspelt(self._names, KNOWN),
             "_ansible_verbose_override": True,
         }
 
@@ -181,6 +188,7 @@ class ActionModule(ActionBase):
         hostvars = task_vars["hostvars"]
         manager, inventory = hostvars._variable_manager, hostvars._inventory
         seen = manager.get_vars(play=self._task.get_play(), host=inventory.get_host(name), task=self._task)
+        self._names.update(seen)
         templar = self._templar.copy_with_new_env(available_variables=seen)
         for key in OF_ALL:
             key = f"preflight_{key}"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import typing as t
 import urllib.parse
@@ -13,6 +14,8 @@ CPU_LEVELS = 4  # of x86-64
 DIGITS_MOST = 15  # of a figure; what has more is not the same number to every reader of JSON, and at last none to Python
 HIGHEST = f"the highest level of x86-64 is {CPU_LEVELS}."
 EMPTY = "it must not be empty."
+PREFIX = "preflight_"  # of all variables of the role
+ALIKE = 0.8  # as difflib has it: some four letters in five are the same
 
 
 class SettingsError(ValueError):
@@ -110,6 +113,14 @@ def urls(given: t.Any, name: str = "preflight_internet_urls") -> tuple[str, ...]
             problems.add(name, url, "each must be the address of a web server without a password, such as http://deb.debian.org/.")
     problems.stop()
     return found
+
+
+def misspelt(names: t.Iterable[str], known: t.Iterable[str]) -> list[str]:
+    """What to say of variables that are none of the role's, but called nearly like one: nothing else would tell that they do nothing."""
+    ours, others = ({name.removeprefix(PREFIX) for name in given if name.startswith(PREFIX)} for given in (known, names))
+    near = {name: difflib.get_close_matches(name, ours, 1, ALIKE) for name in sorted(others - ours)}
+    return [f"{PREFIX}{name} is no variable of the preflight, so nothing is done with it. Is {PREFIX}{like[0]} meant?"
+            for name, like in near.items() if like]
 
 
 def key(given: t.Any, name: str) -> str | None:

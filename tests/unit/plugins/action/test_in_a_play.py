@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from ansible_collections.llmgw.preflight.plugins.action import judge
+from ansible_collections.llmgw.preflight.plugins.action import judge, plan
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import IDS
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.result import SECTIONS
 
@@ -17,7 +18,7 @@ COLLECTIONS = Path(judge.__file__).parents[5]
 LOCAL = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
 HOSTS = {"all": {"vars": LOCAL, "children": {
     "database": {"hosts": {"db1": {"preflight_address": "127.0.0.1"}, "db2": {"preflight_serves": [{"name": "m", "memory_mb": 1}]}}},
-    "node": {"hosts": {"n1": {"preflight_port": 2222, "preflight_internet_urls": []}}}}}}
+    "node": {"hosts": {"n1": {"preflight_port": 2222, "preflight_internet_urls": [], "preflight_custom_check": []}}}}}}
 FAST = {"command_s": 5, "internet_s": 2, "reach_s": 1, "clock_s": 1}
 FINDING = {"check": "raid", "level": "warn", "detail": "a disk is out", "fix": "Replace it."}
 # What is asked wrongly: name -> an action with what it is given.
@@ -64,7 +65,7 @@ def played(folder, hosts, plays, *options, **given):
         [sys.executable, "-m", "ansible", "playbook", "-i", "hosts.json", "-e", "@vars.json", *options, "play.json"], cwd=folder,
         env={**os.environ, **settings}, check=False, capture_output=True, text=True, timeout=300)
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    return ran.stdout
+    return ran.stdout + ran.stderr
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +86,8 @@ def test_the_machines_are_judged(done):
     assert {finding["level"] for finding in report["findings"] if finding["check"] == "mine"} == {"ok"}
     assert set(report["skipped"]) == {"disk_speed", "time_sync"} and report["about"]["profile"] == "llmgw"
     assert "waived for good: so be it" in said
+    assert "preflight_custom_check is no variable of the preflight, so nothing is done with it. Is preflight_custom_checks meant?" in (
+        " ".join(said.split()))
 
 
 def test_what_was_saved_says_the_same(done):
@@ -102,10 +105,16 @@ def test_a_machine_is_read_without_a_plan(done):
     assert done[2]["filter"]["skipped"] == [check for check in (*IDS, "own_findings") if check not in ("login", "cpus")]
 
 
+def test_no_variable_of_the_role_and_its_playbooks_is_called_unknown():
+    said = "".join(path.read_text() for folder in ("roles/preflight/meta", "roles/preflight/tasks", "roles/preflight/defaults", "playbooks")
+                   for path in (COLLECTIONS / "ansible_collections/llmgw/preflight" / folder).glob("*.yml"))
+    assert set(re.findall(r"\bpreflight_[a-z_]*[a-z]\b", said)) <= plan.KNOWN
+
+
 def test_a_plan_of_nothing_is_one_of_defaults(done):
-    plan = done[2]["nothing"]
-    assert (plan["profile"]["name"], plan["fail_on"], plan["report_formats"], plan["report_mode"]) == ("llmgw", "fail", ["json"], "0600")
-    assert (plan["waivers"], plan["left_out"], plan["gather_subset"], plan["report_dir"]) == ([], [], [], None)
+    found = done[2]["nothing"]
+    assert (found["profile"]["name"], found["fail_on"], found["report_formats"]) == ("llmgw", "fail", ["json"])
+    assert (found["waivers"], found["left_out"], found["gather_subset"], found["report_dir"]) == ([], [], [], None)
 
 
 @pytest.mark.parametrize(("name", "words"), [

@@ -348,6 +348,17 @@ def test_an_expression_with_a_number_without_end():
         settings.custom_checks([check], (), ())
 
 
+KNOWN_VARIABLES = ("preflight_roles", "preflight_waivers", "preflight_skip", "ansible_host")
+
+
+def test_a_variable_that_is_nearly_called_like_one_of_the_role_is_told():
+    others = ("preflight_skip", "preflight_ansible_hosts", "preflight_licence", "waivers", "ansible_hots")
+    assert settings.misspelt(["preflight_waiver", "preflight_skips", *others], KNOWN_VARIABLES) == [
+        f"{name} is no variable of the preflight, so nothing is done with it. Is {meant} meant?"
+        for name, meant in (("preflight_skips", "preflight_skip"), ("preflight_waiver", "preflight_waivers"))]
+    assert settings.misspelt(KNOWN_VARIABLES, KNOWN_VARIABLES) == []
+
+
 @pytest.mark.parametrize(("given", "found"), [
     (None, True), (False, False), (" Yes ", True), ("false", False), ("no", False), ("true", True)])
 def test_yes_or_no(given, found):
