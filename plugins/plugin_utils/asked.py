@@ -28,7 +28,7 @@ def asked_besides(
     machines = {}
     for one in members:
         its: dict[str, t.Any] = {}
-        if serves := _of_models(one.record):
+        if one.record.get("serves") and (serves := _of_models(one.record)):
             its["serves"] = serves
         if urls.get(one.name, usual) != usual:
             its["internet_urls"] = urls[one.name]

@@ -21,7 +21,8 @@ def fit(members: Sequence[Member], needs: Mapping[str, Need], asked: Asked) -> d
     """machines: of each that was read, each role with whether it fits (fits, short, no) and what is short of it; moves: of each machine
     that lacks the room for a role of its own, up to TO_MOST others that have it, those with the fewest roles first."""
     asked_for = {role: dataclasses.replace(asked, need=need) for role, need in needs.items()}
-    asked_for_all = dataclasses.replace(asked, need=together(needs.values()))
+    need = together(needs.values())
+    asked_for_all = dataclasses.replace(asked, need=dataclasses.replace(need, disk_gb=_largest(need.disk_gb)))
     rooms = {member.name: _room(member.record) for member in members}
     roles = [str.__str__(role) for role in needs]
     # Who has room for all roles together has it for each: so of most machines each check is asked once.
@@ -37,6 +38,15 @@ def fit(members: Sequence[Member], needs: Mapping[str, Need], asked: Asked) -> d
         and _is_mended_by_a_move(rooms[member.name], asked_for[role], dataclasses.replace(asked, need=Need()))
     ]
     return {"machines": [{"machine": str.__str__(name), "roles": its} for name, its in fits.items()], "moves": plain(moves)}
+
+
+def _largest(asked: Sequence[Mapping[str, int]]) -> tuple[Mapping[str, int], ...]:
+    """Of roles that need disk space at the same paths, one for all of them: the most of each path."""
+    found: dict[frozenset[str], dict[str, int]] = {}
+    for paths in asked:
+        most = found.setdefault(frozenset(paths), dict(paths))
+        most.update({path: max(size, most[path]) for path, size in paths.items()})
+    return tuple(found.values())
 
 
 def _room(record: Mapping[str, t.Any]) -> dict[str, t.Any]:

@@ -64,13 +64,14 @@ class Finding(t.NamedTuple):
     def as_dict(self) -> dict[str, t.Any]:
         """In JSON's own types; see plain.py."""
         text = str.__str__
+        machine, check, level, detail, fix, commands, waived = self
         told: dict[str, t.Any] = {
-            "machine": None if self.machine is None else text(self.machine), "check": text(self.check), "level": WORDS[self.level],
-            "detail": text(self.detail), "fix": text(self.fix)}
-        if self.commands:
-            told["commands"] = plain(self.commands)
-        if self.waived:
-            told["waived"] = plain(self.waived)
+            "machine": None if machine is None else text(machine), "check": text(check), "level": WORDS[level], "detail": text(detail),
+            "fix": text(fix)}
+        if commands:
+            told["commands"] = plain(commands)
+        if waived:
+            told["waived"] = plain(waived)
         return told
 
 
@@ -179,7 +180,7 @@ def section(record: Mapping[str, t.Any], name: str, shape: t.Any) -> t.Any:
         raise Unmeasured(str(reason) if reason else "the record does not hold it")
     value = record[name]
     kind = type(value)
-    wrong = None if kind is shape and kind is not float else _misfit(value, shape)
+    wrong = None if kind is shape and kind is not float or value == [] and type(shape) is list else _misfit(value, shape)
     if wrong:
         raise Unmeasured(f"{name}{wrong}")
     return value
@@ -197,7 +198,9 @@ def _misfit(value: t.Any, shape: t.Any) -> str | None:
                 return f".{key} is not in the record"
             its = value[key]
             its_kind = type(its)
-            if its_kind is not float and (its_kind is inner or isinstance(inner, tuple) and its_kind in inner):
+            if its_kind is float and not math.isfinite(its):
+                return f".{key} is {its} in the record, not a figure"
+            if its_kind is inner or isinstance(inner, tuple) and its_kind in inner or its_kind is list and not its and type(inner) is list:
                 continue
             wrong = _misfit(its, inner)
             if wrong:

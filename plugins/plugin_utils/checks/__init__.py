@@ -121,10 +121,8 @@ def judge(record: Mapping[str, t.Any], asked: Asked, left_out: t.Container[str] 
     findings = [login.judge(record, asked).of(machine, login.ID)]
     if findings[0].level == Level.FAIL:
         return findings
-    for check in AFTER_LOGIN:
-        if check.ID not in left_out and (verdict := verdict_of(check, record, asked)):
-            findings.append(verdict.of(machine, check.ID))
-    return findings
+    return findings + [verdict.of(machine, check.ID) for check in AFTER_LOGIN
+                       if check.ID not in left_out and (verdict := verdict_of(check, record, asked))]
 
 
 def compare(group: Group, left_out: t.Container[str] = ()) -> list[Finding]:

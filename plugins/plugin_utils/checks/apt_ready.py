@@ -74,13 +74,12 @@ def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict | None:
             told += part(record, asked)
         except Unmeasured as problem:
             told.append(worst(f"could not be read: {problem}", FIX_UNREAD))
-    level = max(verdict.level for verdict in told)
-    worth_telling = [verdict for verdict in told if level == Level.OK or verdict.level > Level.OK]
-    details = "; ".join(dict.fromkeys([verdict.detail for verdict in worth_telling]))
-    if level == Level.OK:
+    bad = [verdict for verdict in told if verdict.level]
+    details = "; ".join(dict.fromkeys([verdict.detail for verdict in bad or told]))
+    if not bad:
         return ok(details)
-    given = dict.fromkeys(command for one in worth_telling for command in one.commands)
-    return Verdict(level, details, " ".join(dict.fromkeys([verdict.fix for verdict in worth_telling])), tuple(given))
+    given = dict.fromkeys(command for one in bad for command in one.commands)
+    return Verdict(max(verdict.level for verdict in bad), details, " ".join(dict.fromkeys([verdict.fix for verdict in bad])), tuple(given))
 
 
 def _locks(record: Mapping[str, t.Any], asked: Asked) -> Told:
@@ -104,6 +103,8 @@ def _pending(record: Mapping[str, t.Any], asked: Asked) -> Told:
 
 def _dpkg(record: Mapping[str, t.Any], asked: Asked) -> Told:
     dpkg = section(record, "dpkg", DPKG)
+    if not dpkg["interrupted"] and not dpkg["unfinished"] and dpkg.get("unmet", []) == []:  # a record of before has none
+        return
     if any(lock["path"].startswith(OF_DPKG) for lock in _read(record, "package_locks", LOCKS) or ()):
         return  # it is in the middle of it
     if dpkg["interrupted"]:
@@ -114,7 +115,7 @@ def _dpkg(record: Mapping[str, t.Any], asked: Asked) -> Told:
     for state, packages in states.items():
         level = fail if any(half in state for half in HALF) else warn
         yield level(f"{state}: {several(packages)}", FIX_DPKG, *COMMANDS_DPKG)
-    unmet = section(record, "dpkg", UNMET)["unmet"] if dpkg.get("unmet", []) != [] else []  # a record of before has none
+    unmet = section(record, "dpkg", UNMET)["unmet"] if "unmet" in dpkg else ()
     if unmet:
         yield fail(f"what is depended on is not there: {several(unmet, '; ', most=3)}", FIX_DPKG, *COMMANDS_DPKG)
 

@@ -31,12 +31,12 @@ def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict:
     offset, error = clock["offset_s"], clock["error_s"]
     warn_s, fail_s = asked.limits["clock_warn_s"], asked.limits["clock_fail_s"]
     low, high = max(0.0, abs(offset) - error), abs(offset) + error
+    if high <= warn_s:
+        return ok(f"within {seconds(high)} of the controller's ({warn_s:g} s is allowed)")
     way = "ahead of" if offset > 0 else "behind"
     detail = f"{seconds(abs(offset))} {way} the controller's (give or take {seconds(error)}; {warn_s:g} s is allowed)"
     if low > fail_s:
         return fail(detail, FIX, *commands.clock_kept(record))
     if low > warn_s:
         return warn(detail, FIX, *commands.clock_kept(record))
-    if high <= warn_s:
-        return ok(f"within {seconds(high)} of the controller's ({warn_s:g} s is allowed)")
     return warn(f"can not be told closely enough: {detail}", FIX_UNSURE)

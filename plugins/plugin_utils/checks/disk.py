@@ -95,15 +95,15 @@ def _rooms(disks: Mapping[str, Disk], needs: Sequence[Mapping[str, int]], models
 
 
 def _space(room: Room) -> Verdict:
-    have, where, of_roles = -(-room.disk["free_bytes"] // GIB), _where(room.disk), sum(room.paths.values())
-    names, of_models = ", ".join([name for name, size in room.models]), sum([size for name, size in room.models])
-    need = of_roles + of_models
+    have, where, need = -(-room.disk["free_bytes"] // GIB), _where(room.disk), sum(room.paths.values())
     if room.models:
-        parts = f": {of_roles} for its roles, {of_models} for {names}"
+        names, of_models = ", ".join([name for name, size in room.models]), sum([size for name, size in room.models])
+        parts = f": {need} for its roles, {of_models} for {names}"
+        need += of_models
     elif len(room.paths) > 1:
         parts = f": {', '.join(f'{path} {size}' for path, size in room.paths.items())}"
     else:
-        parts = "".join(f" for {path}" for path in room.paths if path != where)
+        parts = "".join([f" for {path}" for path in room.paths if path != where])
     detail = f"{have} GB free on {where} (needs {need}{parts})"
     if have >= need:
         return ok(detail)

@@ -25,6 +25,7 @@ FIX_ONE = "Take one of the two names out of the inventory, or correct its ansibl
 WORDS = {  # in the order in which they are told
     "machine_id": "machine-id", "addresses": "address", "host_keys": "SSH host key", "hostname": "hostname", "macs": "MAC address",
 }
+MACHINE_ID = re.compile("[0-9a-f]{32}")
 SHOWN = ("addresses", "hostname", "macs")  # the others are long, and nobody knows them by heart
 FIXES = {
     "machine_id": "Give it a machine-id of its own (as root there: rm -f /etc/machine-id /var/lib/dbus/machine-id, then "
@@ -58,7 +59,7 @@ def compare(group: Group) -> list[Told]:
 def _values(own: Mapping[str, t.Any]) -> list[tuple[str, str]]:
     machine_id, name = (own["machine_id"] or "").lower(), (own["hostname"] or "").lower()
     return [
-        *([("machine_id", machine_id)] if re.fullmatch("[0-9a-f]{32}", machine_id) else []),  # not one that is still to be made
+        *([("machine_id", machine_id)] if MACHINE_ID.fullmatch(machine_id) else []),  # not one that is still to be made
         *[("addresses", address) for address in own["addresses"]],
         *[("host_keys", key) for key in own["host_keys"]],
         *([("hostname", name)] if name else []),

@@ -38,8 +38,8 @@ def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict:
 
 
 def _held(record: Mapping[str, t.Any], asked: Asked) -> Verdict:
-    models = section(record, "serves", [{"memory_mb": int}]) if "serves" in record else []
-    needs = {"cpus": asked.need.cpus, "memory_mb": asked.need.memory_mb + sum(model["memory_mb"] for model in models)}
+    models = section(record, "serves", [{"memory_mb": int}]) if record.get("serves", []) != [] else []
+    needs = {"cpus": asked.need.cpus, "memory_mb": asked.need.memory_mb + sum([model["memory_mb"] for model in models])}
     try:
         most = section(record, "confinement", SHAPE)
     except Unmeasured as problem:

@@ -18,8 +18,8 @@ FIX_UNREAD = "See that MemTotal can be read in /proc/meminfo there."
 
 
 def judge(record: Mapping[str, t.Any], asked: Asked) -> Verdict:
-    models = section(record, "serves", [{"name": str, "memory_mb": int}]) if "serves" in record else []
-    of_models = sum(model["memory_mb"] for model in models)
+    models = section(record, "serves", [{"name": str, "memory_mb": int}]) if record.get("serves", []) != [] else []
+    of_models = sum([model["memory_mb"] for model in models])
     need = asked.need.memory_mb + of_models
     try:
         have = section(record, "memory_mb", int)
