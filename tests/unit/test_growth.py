@@ -29,8 +29,8 @@ def reports(records):
 
 
 def growth(work, given):
-    """How much more it costs for each of many; of the rounds the quickest counts, since the box does other things too, and there are more of
-    them while it seems to be too much."""
+    """How much more it costs for each of many; of the rounds the quickest counts, since the box does other things too, and there are
+    more of them while it seems to be too much."""
     spent = {number: [] for number in given}
     least, most = ROUNDS
     for done in range(1, most + 1):
