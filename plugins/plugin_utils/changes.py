@@ -62,9 +62,9 @@ def changes(earlier: Report, report: Report) -> dict[str, t.Any]:
     """What became of each problem; only what warns or fails is one, waived or not.
 
     since is when the earlier report was made. new, worse, better, fixed are lists of machine and check, and so are eased (fixed or better,
-    but less is asked now), waived and counting (waived now and not then, and the other way round), hidden (was there, or more serious, and
-    that was not looked at this time) and uncovered (is there, or more serious, and that was not looked at then). remains is the number of
-    those that are as they were, but for being waived. Raises NotComparable.
+    but less is asked now, or something else by a check of one's own), waived and counting (waived now and not then, and the other way
+    round), hidden (was there, or more serious, and that was not looked at this time) and uncovered (is there, or more serious, and that
+    was not looked at then). remains is the number of those that are as they were, but for being waived. Raises NotComparable.
     """
     try:
         if earlier["schema_version"] != report["schema_version"]:

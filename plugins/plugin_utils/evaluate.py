@@ -46,11 +46,10 @@ def evaluate(
     """Judge all records together.
 
     ``records`` is a list of mappings, each with at least ``machine``. ``others`` are the machines of the same set of which there is
-    no record, each with ``machine`` and ``roles``. ``only`` and ``skip`` are ids of checks. ``waived`` are the waivers; without
-    ``today`` those that hold until some day do not hold. ``elsewhere`` are machines of no interest that waivers may name,
-    ``told`` findings that are already made. The other
-    arguments are as the role's variables of these names: ``needs`` is put over the profile's, and what is not given is as the profile
-    has it, which is llmgw's where none is given.
+    no record, each with ``machine`` and ``roles``; one that has a record is judged by that. ``only`` and ``skip`` are ids of checks.
+    ``waived`` are the waivers; without ``today`` those that hold until some day do not hold. ``elsewhere`` are machines of no interest
+    that waivers may name, ``told`` findings that are already made. The other arguments are as the role's variables of these names:
+    ``needs`` is put over the profile's, and what is not given is as the profile has it, which is llmgw's where none is given.
     Returns plain JSON types, see docs/report.schema.json. A finding about the whole set has no machine.
     Raises RecordsError or settings.SettingsError.
     """
@@ -80,7 +79,7 @@ def evaluate(
 
     asked: dict[str, Asked] = {}
     members = [member(record) for record in records]
-    rest = [member(other) for other in (_checked(others) if others else ())]
+    rest = [member(other) for other in (_checked(others) if others else ()) if other["machine"] not in asked]
     by_machine: dict[str | None, list[Finding]] = {
         one.name: checks.judge(one.record, asked[one.name], left_out) for one in members}
     read = [one for one in members if by_machine[one.name][0].level != Level.FAIL]

@@ -66,6 +66,12 @@ def test_what_the_controller_does_not_reach_either_is_a_matter_of_its_login(reco
         cause: network.FIX_DOWN if cause in ("refused", "timeout", "no_route") else network.FIX for cause in login.FIXES}
 
 
+def test_a_machine_that_has_a_record_is_none_of_the_others(record):
+    mine = [{"check": "mine", "expect": "cpus > `0`", "fix": "Do it.", "scope": "all"}]
+    records = [record(), record(machine="b")]
+    assert evaluate(records, others=[{"machine": "b", "roles": []}], custom_checks=mine) == evaluate(records, custom_checks=mine)
+
+
 @pytest.mark.parametrize("enabled", [True, False])
 def test_the_collector_is_left_as_it_was(record, enabled):
     try:
