@@ -180,7 +180,7 @@ def section(record: Mapping[str, t.Any], name: str, shape: t.Any) -> t.Any:
         raise Unmeasured(str(reason) if reason else "the record does not hold it")
     value = record[name]
     kind = type(value)
-    wrong = None if kind is shape and kind is not float or value == [] and type(shape) is list else _misfit(value, shape)
+    wrong = None if kind is shape and kind is not float or value == [] and isinstance(shape, list) else _misfit(value, shape)
     if wrong:
         raise Unmeasured(f"{name}{wrong}")
     return value
@@ -200,7 +200,9 @@ def _misfit(value: t.Any, shape: t.Any) -> str | None:
             its_kind = type(its)
             if its_kind is float and not math.isfinite(its):
                 return f".{key} is {its} in the record, not a figure"
-            if its_kind is inner or isinstance(inner, tuple) and its_kind in inner or its_kind is list and not its and type(inner) is list:
+            if its_kind is inner or isinstance(inner, tuple) and its_kind in inner:
+                continue
+            if its_kind is list and not its and isinstance(inner, list):
                 continue
             wrong = _misfit(its, inner)
             if wrong:

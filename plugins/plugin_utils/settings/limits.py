@@ -32,10 +32,10 @@ DAY_S = 86400
 MOST = {"stale_s": (366 * DAY_S, "a year, in seconds"), "all_pairs": (10**6, "machines")}  # where it is not a day
 
 
-def limits(given: t.Any, name: str = "preflight_limits", base: Mapping[str, float] = LIMITS) -> dict[str, float]:
-    """The limits of ``base`` with the ``given`` ones put over them; all of them more than 0."""
+def limits(given: t.Any, name: str = "preflight_limits", base: Mapping[str, float] | None = None) -> dict[str, float]:
+    """The limits of ``base``, or else the default ones, with the ``given`` ones put over them; all of them more than 0."""
     problems = Problems()
-    merged = dict(base)
+    merged = dict(LIMITS if base is None else base)
     if given is None:
         return merged
     if not isinstance(given, Mapping):
