@@ -20,7 +20,7 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils import collector, 
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.about import about
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.changes import NotComparable, changes
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import SCHEMA_VERSION
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.files import MODES, folder_of, write_whole
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.files import MODES, folder_of, is_left, write_whole
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.plain import plain
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES, script, text
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.settings import FAIL_ON, LIMITS, NO_PLAN
@@ -73,8 +73,8 @@ class ActionModule(ActionBase):
         folder = folder_of(arguments["dir"]) if arguments["dir"] else None
         waiting = any(entry["why"] == "batch" for entry in report["not_examined"])
         report["changes"] = since(earlier.to_compare(folder, given.get("play"), waiting), report) if folder else None
-        for level, line, rest in text.lines(report, display.columns, everything=display.verbosity > 0, fit=arguments["fit"]):
-            display.display((stringc(line, COLOURS[level]) if level and line else line) + rest)
+        lines = text.lines(report, display.columns, everything=display.verbosity > 0, fit=arguments["fit"])
+        show("\n".join((stringc(line, COLOURS[level]) if level and line else line) + rest for level, line, rest in lines))
         if folder:
             self._write(report, folder, arguments["formats"], arguments["mode"])
         if arguments["fix_script"]:
@@ -95,7 +95,7 @@ class ActionModule(ActionBase):
                 why = getattr(problem, "strerror", None) or problem
                 raise AnsibleActionFail(f"The report could not be written to {path}: {why}. Give a folder that can be "
                                         "written as preflight_report_dir. The report itself is above.") from problem
-            display.display(f"Report written to {path}")
+            show(f"Report written to {path}")
 
     def _write_scripts(self, report: dict[str, t.Any], folder: Path) -> None:
         """What lies there for a machine of an earlier report is replaced, or taken away where this one has no command for it."""
@@ -111,8 +111,15 @@ class ActionModule(ActionBase):
             why = getattr(problem, "strerror", None) or problem
             raise AnsibleActionFail(f"The scripts of fixes could not be written to {folder}: {why}. Give a folder that can be written as "
                                     "preflight_fix_script. The report itself is above.") from problem
-        display.display(f"{written} script{'s' if written > 1 else ''} of fixes written to {folder}" if written else
-                        f"No script of fixes written to {folder}: there is no problem that commands alone mend")
+        show(f"{written} script{'s' if written > 1 else ''} of fixes written to {folder}" if written else
+             f"No script of fixes written to {folder}: there is no problem that commands alone mend")
+
+
+def show(told: str, stream: int = 1) -> None:
+    """On the screen, unless that is a pipe whose reader has gone (head has its lines, less was left). What an action shows Ansible's main
+    process writes, in the thread that takes results: an error there ends that thread, and the play waits for ever."""
+    if not is_left(f"/proc/{os.getppid()}/fd/{stream}"):
+        (display.display if stream == 1 else display.warning)(told)
 
 
 def is_script(path: Path) -> bool:
@@ -130,7 +137,7 @@ def since(path: Path, report: dict[str, t.Any]) -> dict[str, t.Any] | None:
         found = earlier.read(path)
         return None if found is None else changes(found, report)
     except NotComparable as problem:
-        display.warning(f"What changed is not told, since the earlier report {path} can not be compared with this one: {problem}.")
+        show(f"What changed is not told, since the earlier report {path} can not be compared with this one: {problem}.", 2)
         return None
 
 

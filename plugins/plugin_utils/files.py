@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import os
+import select
+import stat
 import tempfile
 from pathlib import Path
 
@@ -18,6 +20,19 @@ def in_the_way(given: str) -> Path | None:
     folder = folder_of(given)
     there = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
     return None if os.path.isdir(there) else there
+
+
+def is_left(path: str) -> bool:
+    """Whether this is a pipe that nobody reads any more; False where that can not be told."""
+    try:
+        if not stat.S_ISFIFO(os.stat(path).st_mode):
+            return False
+        with open(os.open(path, os.O_WRONLY | os.O_NONBLOCK), "wb") as pipe:
+            waiting = select.poll()
+            waiting.register(pipe, 0)  # an error is told of in any case
+            return bool(waiting.poll(0))
+    except OSError:
+        return False
 
 
 MODES = ("0600", "0640", "0644")  # of a report's files: for their owner only, for their group too, for all

@@ -222,3 +222,19 @@ def test_what_is_wrong_with_one_machine_is_told_of_that_one(odd, words, machines
 
 def test_a_play_in_which_the_machines_can_not_be_judged_together(odd):
     assert "the strategy of this play is free" in odd("free")["msg"]
+
+
+def test_whoever_reads_it_may_leave(tmp_path):
+    """As head does when it has its lines: to show the report then ended the thread that takes results, and the play waited for ever."""
+    for name, content in (("hosts.json", {"node": {"hosts": {"n1": LOCAL}}}), ("play.json", [{**PLAYS[0], "hosts": "n1"}])):
+        (tmp_path / name).write_text(json.dumps(content))
+    settings = {"ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS), "ANSIBLE_HOME": str(tmp_path / "home"), "LC_ALL": "C.UTF-8"}
+    command = [sys.executable, "-m", "ansible", "playbook", "-i", "hosts.json", "-e", f"preflight_report_dir={tmp_path}", "play.json"]
+    with subprocess.Popen(command, cwd=tmp_path, env={**os.environ, **settings}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as play:
+        play.stdout.readline()
+        play.stdout.close()
+        try:
+            play.wait(120)
+        finally:
+            play.kill()
+    assert (tmp_path / "preflight.json").exists()

@@ -22,7 +22,7 @@ def run(monkeypatch):
     def task(report, variables=None, **arguments):
         said, warned = [], []
         monkeypatch.setattr(action, "display", types.SimpleNamespace(
-            columns=80, verbosity=0, display=said.append, warning=warned.append))
+            columns=80, verbosity=0, display=lambda told: said.extend(told.split("\n")), warning=warned.append))
         given = arguments if report is None else {"report": report, **arguments}
         task = types.SimpleNamespace(args=given, async_val=0, check_mode=False, action="report", diff=False)
         connection = types.SimpleNamespace(_shell=types.SimpleNamespace(tmpdir="none is made"))

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from ansible_collections.llmgw.preflight.plugins.plugin_utils.files import MODES, folder_of, in_the_way, write_whole
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.files import MODES, folder_of, in_the_way, is_left, write_whole
 
 
 def test_a_relative_folder_is_taken_from_here(monkeypatch, tmp_path):
@@ -62,3 +62,13 @@ def test_a_file_where_a_folder_should_be(tmp_path):
     with pytest.raises(OSError, match="directory"):
         write_whole(tmp_path / "folder", "new")
     assert sorted(os.listdir(tmp_path)) == ["file", "folder"]
+
+
+def test_a_pipe_that_nobody_reads(tmp_path):
+    reader, writer = os.pipe()
+    there = f"/proc/self/fd/{writer}"
+    assert is_left(there) is False
+    os.close(reader)
+    assert is_left(there) is True
+    os.close(writer)
+    assert [is_left(path) for path in (there, str(tmp_path), "/dev/null")] == [False] * 3
