@@ -10,7 +10,6 @@ import typing as t
 from ansible import __version__ as ansible_version
 from ansible.errors import AnsibleActionFail, AnsibleError
 from ansible.plugins.action import ActionBase
-from ansible.utils.display import Display
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import own, parts
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.about import about
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.artifact import artifact
@@ -19,8 +18,6 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils.files import folde
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.left import CALLS, CLOSED, PROBE, left_by
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.settings import NO_PLAN, SettingsError
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.vaulted import secrets_in, untold, without
-
-display = Display()
 
 NOT_READ = "it was not read: it had left the play, or was passed over, when the preflight came to it"
 
@@ -76,20 +73,9 @@ class ActionModule(ActionBase):
             told = {check: digest for check, digest in report["asked"]["custom_checks"].items() if check not in hidden}
             report["asked"] = {**report["asked"], "custom_checks": told}
         made = about(now, ansible_version, plan["profile"]["name"])
-        if plan["records_dir"]:
-            self._save({**plan, "waivers": untold(plan["waivers"], secrets)}, records, made, elsewhere)
-        return {**as_result(report, made, waiting, plan["sampled"], plan["fail_on"]), "play": plan["play"], "gone": gone}
-
-    def _save(self, plan: dict[str, t.Any], records: list[dict[str, t.Any]], made: dict[str, t.Any], elsewhere: set[str]) -> None:
-        """One file a run; with serial each batch puts what is read so far in its place."""
-        path = folder_of(plan["records_dir"]) / parts.FILE.format(plan["play"])
-        try:
-            part = parts.part_of(plan, records, made, elsewhere)
-            write_whole(path, json.dumps(part, indent=1, ensure_ascii=False, default=str) + "\n")
-        except OSError as problem:
-            raise AnsibleActionFail(f"The records could not be written to {path}: {problem.strerror}. Give a folder that can be written "
-                                    "as preflight_records_dir.") from problem
-        display.display(f"Records written to {path}")
+        saved = save({**plan, "waivers": untold(plan["waivers"], secrets)}, records, made, elsewhere) if plan["records_dir"] else None
+        return {**as_result(report, made, waiting, plan["sampled"], plan["fail_on"]), "play": plan["play"], "gone": gone,
+                **({"saved": saved} if saved else {})}
 
     def _whole_record(self, result: t.Any, task_vars: dict[str, t.Any], name: str) -> dict[str, t.Any]:
         """The record of the first task with what the second found, if that belongs to the same run."""
@@ -124,6 +110,17 @@ class ActionModule(ActionBase):
         except (AnsibleError, ValueError, TypeError) as problem:
             told = without(str(getattr(problem, "message", None) or problem), hidden)
             return {**record, "unmeasured": {**record.get("unmeasured", {}), own.SECTION: told}}
+
+
+def save(plan: dict[str, t.Any], records: list[dict[str, t.Any]], made: dict[str, t.Any], elsewhere: set[str]) -> dict[str, str]:
+    """One file a run; with serial each batch puts what is read so far in its place. Returns its path, and the problem where it could not
+    be written: the report comes first, and whoever shows it tells of this and fails."""
+    path = folder_of(plan["records_dir"]) / parts.FILE.format(plan["play"])
+    try:
+        write_whole(path, json.dumps(parts.part_of(plan, records, made, elsewhere), indent=1, ensure_ascii=False, default=str) + "\n")
+    except (OSError, ValueError) as problem:
+        return {"path": str(path), "problem": str(getattr(problem, "strerror", None) or problem)}
+    return {"path": str(path)}
 
 
 def as_result(

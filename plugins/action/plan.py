@@ -80,9 +80,7 @@ class ActionModule(ActionBase):
         fit = settle(settings.yes_or_no, arguments["fit"], False, "preflight_fit")
         role_ports = settle(settings.yes_or_no, arguments["role_ports"], True, "preflight_role_ports")
         fail_on = settle(settings.choice, arguments["fail_on"], settings.FAIL_ON, "preflight_fail_on")
-        formats = settle(settings.texts, arguments["report_formats"], ("json",), "preflight_report_formats") or ()
-        for format_ in formats:
-            settle(settings.choice, format_, tuple(FILES), "preflight_report_formats")
+        formats = settle(settings.choices, arguments["report_formats"], tuple(FILES), ("json",), "preflight_report_formats") or ()
         report_mode = settle(settings.choice, arguments["report_mode"], MODES, "preflight_report_mode")
         if profile is None:  # what the roles are, and so the rest, it alone says
             return self._refused(problems, task_vars)

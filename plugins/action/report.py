@@ -79,6 +79,8 @@ class ActionModule(ActionBase):
             self._write(report, folder, arguments["formats"], arguments["mode"])
         if arguments["fix_script"]:
             self._write_scripts(report, folder_of(arguments["fix_script"]))
+        if given.get("saved"):
+            told_of(given["saved"])
         fails = must_fail(report["worst"], arguments["fail_on"])
         if folder and (fails or not waiting):
             earlier.forget(folder, given.get("play"))
@@ -113,6 +115,14 @@ class ActionModule(ActionBase):
                                     "preflight_fix_script. The report itself is above.") from problem
         show(f"{written} script{'s' if written > 1 else ''} of fixes written to {folder}" if written else
              f"No script of fixes written to {folder}: there is no problem that commands alone mend")
+
+
+def told_of(saved: dict[str, str]) -> None:
+    """Of the records, which the judge saves; see preflight_records_dir."""
+    if "problem" in saved:
+        raise AnsibleActionFail(f"The records could not be written to {saved['path']}: {saved['problem']}. Give a folder that can be "
+                                "written as preflight_records_dir. The report itself is above.")
+    show(f"Records written to {saved['path']}")
 
 
 def show(told: str, stream: int = 1) -> None:

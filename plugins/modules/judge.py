@@ -70,6 +70,11 @@ gone:
   description: The machines whose stand-ins had ended before all had called, each with the mark of the run; for later batches.
   type: dict
   returned: success
+saved:
+  description: The C(path) of the records, and the C(problem) where they could not be written, with which M(llmgw.preflight.report) fails.
+  type: dict
+  returned: when there is a folder for them
+  sample: {path: /srv/records/preflight-records-3f9a1c.json}
 left_out:
   description: The ids of the checks that were left out.
   type: list

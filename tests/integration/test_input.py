@@ -118,11 +118,14 @@ def test_tags_do_not_switch_the_gate_off(play):
     assert outcome.report["machines"][0]["machine"] == "localhost"
 
 
-def test_a_folder_that_can_not_be_written_still_shows_the_report(play):
-    outcome = play(variables={"preflight_report_dir": "/proc/reports"})
+@pytest.mark.parametrize(("of", "told"), [
+    ("report", "The report could not be written to /proc/none/preflight.json: No such file or directory."),
+    ("records", "The records could not be written to /proc/none/preflight-records-")])
+def test_a_folder_that_can_not_be_written_still_shows_the_report(play, of, told):
+    outcome = play(variables={f"preflight_{of}_dir": "/proc/none"})
     assert outcome.rc == 2
     assert "1 machine, " in outcome.output
-    assert message_of(outcome).startswith("The report could not be written to /proc/reports/preflight.json: No such file or directory.")
+    assert message_of(outcome).startswith(told)
 
 
 def test_what_is_no_folder_is_told_before_anything_is_read(play):

@@ -13,11 +13,11 @@ from .machine import address, port, roles, serves
 from .needs import architectures, as_given, needs, packages, systems
 from .peers import peers
 from .profile import Profile, profile, profile_file
-from .values import SettingsError, choice, folder, key, misspelt, texts, urls, yes_or_no
+from .values import SettingsError, choice, choices, folder, key, misspelt, texts, urls, yes_or_no
 
 __all__ = [
-    "LIMITS", "Profile", "SettingsError", "address", "architectures", "as_given", "check_ids", "choice", "custom_checks", "folder",
-    "gather_subset", "key", "limits", "misspelt", "needs", "nothing_hidden", "packages",
+    "LIMITS", "Profile", "SettingsError", "address", "architectures", "as_given", "check_ids", "choice", "choices", "custom_checks",
+    "folder", "gather_subset", "key", "limits", "misspelt", "needs", "nothing_hidden", "packages",
     "peers", "port", "profile", "profile_file", "roles", "serves", "systems", "texts", "urls", "waivers",
     "yes_or_no",
 ]

@@ -370,6 +370,8 @@ def test_yes_or_no(given, found):
     (settings.yes_or_no, ("perhaps", True, "x"), "x is 'perhaps': it must be true or false."),
     (settings.choice, ("c", ("a", "b"), "x"), "x is 'c': it must be one of a, b."),
     (settings.choice, (["a"], ("a", "b"), "x"), "x is ['a']: it must be one of a, b."),
+    (settings.choices, ("a,c,d", ("a", "b"), (), "x"), "x is 'c': it must be one of a, b.\nx is 'd': it must be one of a, b."),
+    (settings.choices, (5, ("a", "b"), (), "x"), "x is 5: it must be a list of texts."),
     (settings.folder, (5, "x"), "x is 5: it must be the path of a folder on the controller."),
     (settings.folder, ("a\0b", "x"), r"x is 'a\x00b': it must be the path of a folder on the controller."),
     (settings.roles, (5, (), ("a",), "x"), "x is 5: it must be a list of role ids; the known role ids are a."),
@@ -385,6 +387,12 @@ def test_plain_values_that_are_none_or_good():
     assert [settings.folder(given, "x") for given in (None, "", "~/a")] == [None, None, "~/a"]
     assert settings.texts(None, ["a"], "x") == ("a",)
     assert settings.choice("a", ("a", "b"), "x") == "a"
+
+
+@pytest.mark.parametrize(("given", "found"), [
+    (["b", "a"], ("b", "a")), ("b, a,b", ("b", "a")), (None, ("a",)), ("", ("a",)), ([], ("a",))])
+def test_where_several_may_be_chosen(given, found):
+    assert settings.choices(given, ("a", "b"), ("a",), "x") == found
 
 
 def test_blanks_around_a_name_are_none_of_it():
