@@ -21,6 +21,7 @@ KEYS = ("check", "level", "detail", "fix")
 KINDS: dict[t.Any, str] = {str: "a text", bool: "true or false", (int, float): "a number", Mapping: "a mapping", Sequence: "a list"}
 BEGINNING_MOST = 60  # characters of what is none of these findings
 TEXT_MOST = FIX_MOST  # characters of one text, as of all that comes from a machine
+CUT = " ..."  # the sign that there was more
 
 
 def findings_of(record: Mapping[str, t.Any], taken: t.Container[str]) -> list[Finding]:
@@ -50,7 +51,8 @@ def findings_of(record: Mapping[str, t.Any], taken: t.Container[str]) -> list[Fi
 
 def one_line(text: str) -> str:
     """What YAML's | and > leave of several lines: a report has one for each text, and would show what breaks it as \\n."""
-    return " ".join(str(text).split())[:TEXT_MOST]
+    told = " ".join(str(text).split())
+    return told if len(told) <= TEXT_MOST else f"{told[:TEXT_MOST - len(CUT)]}{CUT}"
 
 
 def _kind(given: t.Any) -> str:

@@ -93,7 +93,7 @@ def test_they_can_be_left_out(record):
 def test_texts_are_data_and_cut(record):
     hostile = "{{ 7*6 }} {cpus} \x1b[2J " + "x" * 9999
     (found,) = judged(record(own_findings=[{**FOUND, "detail": hostile, "fix": hostile}]))
-    assert found[3] == found[4] == hostile[:1000]
+    assert found[3] == found[4] == f"{hostile[:996]} ..."
     (found,) = judged(record(own_findings=[{**FOUND, "x" * 9999: 1}]))
     assert len(found[3]) <= 1000
 
