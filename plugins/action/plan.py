@@ -13,8 +13,9 @@ from pathlib import Path
 from ansible import constants as C
 from ansible.errors import AnsibleError
 from ansible.module_utils.facts import collector, default_collectors
+from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
-from ansible.plugins.loader import connection_loader
+from ansible.plugins.loader import become_loader, connection_loader, shell_loader
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import checks, settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.edges import Edges
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import known_ids, skipped
@@ -37,6 +38,7 @@ OF_ALL = (
 # And those of the playbooks, of tasks of the user's own, and what the role registers.
 BESIDES = ("preflight_hosts", "preflight_records", OWN_FINDINGS, PLAN, PROBE, CALLS, CLOSED, "preflight_uncalled", "preflight_report")
 KNOWN = frozenset((*(f"preflight_{name}" for name in OF_ALL), *OF_A_MACHINE, *BESIDES))
+KEYWORDS = {"become": (boolean, "true or false"), "pipelining": (boolean, "true or false"), "timeout": (int, "a number of seconds")}
 OTHERS = 5  # by lot, that a machine tries where not all pairs are tried
 
 
@@ -102,7 +104,7 @@ class ActionModule(ActionBase):
         port = self._task.port or C.DEFAULT_REMOTE_PORT
         examined = dict.fromkeys(task_vars["ansible_play_hosts_all"])
         for name in self._in_order(task_vars, examined):
-            own = self._variables_of(name, task_vars, problems)
+            own = self._variables_of(name, name in examined, task_vars, problems)
             if own is None:
                 continue
             address, address_from = first_of(own, ADDRESSES, name)
@@ -178,7 +180,9 @@ class ActionModule(ActionBase):
         hosts = task_vars["hostvars"]._inventory.get_hosts(pattern, ignore_limits=True, ignore_restrictions=True)
         return list(dict.fromkeys([*(host.name for host in hosts), *examined]))
 
-    def _variables_of(self, name: str, task_vars: dict[str, t.Any], problems: dict[str, list[str]]) -> dict[str, t.Any] | None:
+    def _variables_of(
+        self, name: str, examined: bool, task_vars: dict[str, t.Any], problems: dict[str, list[str]],
+    ) -> dict[str, t.Any] | None:
         """One machine's own variables, as a task of this play on that machine would see them.
 
         hostvars alone would not do: it knows neither the variables of the play nor those given to the role.
@@ -194,16 +198,15 @@ class ActionModule(ActionBase):
                 problems.setdefault(f"{key} is not the same for all machines, as it must be: there is one judgement for the play. "
                                     "Set it for the play, or for the group all.", []).append(name)
         own = {}
-        # With a connection that can not be made up Ansible would end the task before it begins, and with it the play.
         made_up = [key for key, value in seen.items() if key.startswith("ansible_") and isinstance(value, str) and is_template(value)]
-        for key in dict.fromkeys((*OF_A_MACHINE, *made_up)):
+        for key in dict.fromkeys((*OF_A_MACHINE, *(made_up if examined else ()))):
             try:
                 own[key] = plain(templar.template(seen.get(key)))
             except AnsibleError as problem:
                 problems.setdefault(f"{key} can not be worked out: {problem.message}", []).append(name)
-        plugin = own.get("ansible_connection")
-        if plugin and plugin != "smart" and not connection_loader.has_plugin(str(plugin)):
-            problems.setdefault(f"ansible_connection is {str(plugin)!r}: there is no such connection plugin.", []).append(name)
+        if examined:
+            for told in wrong_connection({**seen, **own}, self._task):
+                problems.setdefault(told, []).append(name)
         return own if own.keys() >= set(OF_A_MACHINE) else None
 
     def _differs(self, value: t.Any, templar: t.Any) -> bool:
@@ -213,6 +216,44 @@ class ActionModule(ActionBase):
         with contextlib.suppress(AnsibleError):  # what can not be worked out is no figure for anybody
             return bool(templar.template(value) != self._templar.template(value))
         return True
+
+
+def wrong_connection(given: t.Mapping[str, t.Any], task: t.Any) -> t.Iterable[str]:
+    """What is wrong with how a machine is to be connected to. With that Ansible would end a task there before it begins, and with it the
+    play: nobody would be told of the others."""
+    for keyword, (kind, must) in KEYWORDS.items():
+        for variable in C.MAGIC_VARIABLE_MAPPING[keyword]:
+            value = given.get(variable)
+            try:
+                kind(0 if value is None else value)
+            except (TypeError, ValueError):
+                yield f"{variable} is {value!r}: it must be {must}."
+    connection, become = (
+        str(otherwise if given.get(variable) is None else given[variable])
+        for variable, otherwise in (("ansible_connection", task.connection), ("ansible_become", task.become)))
+    plugins = [(connection_loader, "ansible_connection", "ssh" if connection == "smart" else connection),
+               (shell_loader, "ansible_shell_type", str(given.get("ansible_shell_type") or "sh"))]
+    if boolean(become, strict=False):
+        plugins.append((become_loader, "ansible_become_method", str(given.get("ansible_become_method") or task.become_method)))
+    for loader, variable, plugin in plugins:
+        if not plugin or not loader.has_plugin(plugin):
+            yield f"{variable} is {plugin!r}: there is no such {variable.split('_')[1]} plugin."
+        elif loader is connection_loader:
+            yield from wrong_options(plugin, given)
+
+
+def wrong_options(plugin: str, given: t.Mapping[str, t.Any]) -> t.Iterable[str]:
+    """Values are not told: one may be a password."""
+    loaded = connection_loader.get(plugin, class_only=True)._load_name
+    of = {"plugin_type": "connection", "plugin_name": loaded}
+    for variable in C.config.get_plugin_vars("connection", loaded):
+        for option in C.config.get_plugin_options_from_var("connection", loaded, variable) if given.get(variable) is not None else ():
+            try:
+                C.config.get_config_value(option, variables={variable: given[variable]}, **of)
+            except AnsibleError:
+                known = C.config.get_configuration_definition(option, **of)
+                must = f"one of {', '.join(map(str, known['choices']))}" if "choices" in known else f"of type {known.get('type', 'str')}"
+                yield f"{variable} is not as the connection plugin {plugin} takes it: it must be {must}."
 
 
 def fact_subsets() -> set[str]:

@@ -19,6 +19,7 @@ FIXES = {
     "timeout": "Check that the machine is on, that its address is right, and that no firewall drops the connection.",
     "no_route": "Check that the machine is on and that its address (ansible_host) is right.",
     "no_name": "Correct the machine's name in the inventory, or give its address as ansible_host.",
+    "controller": "Install on the controller what is named (a program, or a Python package beside Ansible), or connect in another way.",
     "denied": "Check ansible_user and the key or password, and that the key is in ~/.ssh/authorized_keys there.",
     "host_key": "If the machine was reinstalled, remove its old key with ssh-keygen -R; otherwise find out why its key changed.",
     "dropped": "sshd may turn logins away when many come at once: raise MaxStartups in its sshd_config, or run with fewer forks (-f).",

@@ -30,6 +30,12 @@ def test_each_cause_has_a_fix():
     ("OSError: [Errno 28] No space left on device: '/tmp/x'", "no_room", "OSError: [Errno 28] No space left on device: '/tmp/x'"),
     ("kex_exchange_identification: read: Connection reset by peer", "dropped",
      "kex_exchange_identification: read: Connection reset by peer"),
+    ("to use the 'ssh' connection type with passwords, you must install the sshpass program", "controller",
+     "to use the 'ssh' connection type with passwords, you must install the sshpass program"),
+    ("winrm or requests is not installed: No module named 'winrm'", "controller",
+     "winrm or requests is not installed: No module named 'winrm'"),
+    ("Unable to execute ssh command line on a controller: [Errno 2] No such file or directory: b'/x'", "controller",
+     "Unable to execute ssh command line on a controller: [Errno 2] No such file or directory: b'/x'"),
     ("Segmentation fault", "other", "Segmentation fault"),
     ("", "other", ""),
 ])
