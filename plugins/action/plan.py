@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import os
 import typing as t
 import uuid
@@ -38,7 +39,11 @@ OF_ALL = (
 # And those of the playbooks, of tasks of the user's own, and what the role registers.
 BESIDES = ("preflight_hosts", "preflight_records", OWN_FINDINGS, PLAN, PROBE, CALLS, CLOSED, "preflight_uncalled", "preflight_report")
 KNOWN = frozenset((*(f"preflight_{name}" for name in OF_ALL), *OF_A_MACHINE, *BESIDES))
-KEYWORDS = {"become": (boolean, "true or false"), "pipelining": (boolean, "true or false"), "timeout": (int, "a number of seconds")}
+KINDS: dict[str, tuple[t.Callable[[t.Any], t.Any], str]] = {  # what Ansible makes of these whatever the plugin, and what they must be
+    variable: kind for keyword, kind in (("become", (boolean, "true or false")), ("pipelining", (boolean, "true or false")),
+                                         ("timeout", (int, "a number of seconds")))
+    for variable in C.MAGIC_VARIABLE_MAPPING[keyword]}
+Option = tuple[t.Callable[..., t.Any], t.Mapping[str, t.Any]]  # what works out its value, and its definition
 OTHERS = 5  # by lot, that a machine tries where not all pairs are tried
 
 
@@ -197,15 +202,20 @@ class ActionModule(ActionBase):
             if seen.get(key) != task_vars.get(key) or self._differs(seen.get(key), templar):
                 problems.setdefault(f"{key} is not the same for all machines, as it must be: there is one judgement for the play. "
                                     "Set it for the play, or for the group all.", []).append(name)
-        own = {}
-        made_up = [key for key, value in seen.items() if key.startswith("ansible_") and isinstance(value, str) and is_template(value)]
-        for key in dict.fromkeys((*OF_A_MACHINE, *(made_up if examined else ()))):
-            try:
-                own[key] = plain(templar.template(seen.get(key)))
-            except AnsibleError as problem:
-                problems.setdefault(f"{key} can not be worked out: {problem.message}", []).append(name)
-        if examined:
-            for told in wrong_connection({**seen, **own}, self._task):
+        own: dict[str, t.Any] = {}
+
+        def work_out(keys: t.Iterable[str]) -> None:
+            for key in keys:
+                try:
+                    own[key] = plain(templar.template(seen.get(key)))
+                except AnsibleError as problem:
+                    problems.setdefault(f"{key} can not be worked out: {problem.message}", []).append(name)
+
+        work_out(OF_A_MACHINE)
+        if examined and "ansible_connection" in own:
+            connection = plugin_of(own["ansible_connection"], self._task)
+            work_out(key for key in of_connection(connection) if key in seen and key not in own)
+            for told in wrong_connection(connection, own, self._task):
                 problems.setdefault(told, []).append(name)
         return own if own.keys() >= set(OF_A_MACHINE) else None
 
@@ -218,42 +228,48 @@ class ActionModule(ActionBase):
         return True
 
 
-def wrong_connection(given: t.Mapping[str, t.Any], task: t.Any) -> t.Iterable[str]:
-    """What is wrong with how a machine is to be connected to. With that Ansible would end a task there before it begins, and with it the
-    play: nobody would be told of the others."""
-    for keyword, (kind, must) in KEYWORDS.items():
-        for variable in C.MAGIC_VARIABLE_MAPPING[keyword]:
-            value = given.get(variable)
-            try:
-                kind(0 if value is None else value)
-            except (TypeError, ValueError):
-                yield f"{variable} is {value!r}: it must be {must}."
-    connection, become = (
-        str(otherwise if given.get(variable) is None else given[variable])
-        for variable, otherwise in (("ansible_connection", task.connection), ("ansible_become", task.become)))
-    plugins = [(connection_loader, "ansible_connection", "ssh" if connection == "smart" else connection),
-               (shell_loader, "ansible_shell_type", str(given.get("ansible_shell_type") or "sh"))]
-    if boolean(become, strict=False):
-        plugins.append((become_loader, "ansible_become_method", str(given.get("ansible_become_method") or task.become_method)))
-    for loader, variable, plugin in plugins:
+def plugin_of(given: t.Any, task: t.Any) -> str:
+    name = str(task.connection if given is None else given)
+    return "ssh" if name == "smart" else name
+
+
+@functools.cache
+def of_connection(plugin: str) -> dict[str, list[Option]]:
+    """The variables by which Ansible makes such a connection, each with the plugin's options that it is for."""
+    found: dict[str, list[Option]] = {variable: [] for variables in C.MAGIC_VARIABLE_MAPPING.values() for variable in variables}
+    if plugin and connection_loader.has_plugin(plugin):
+        of = {"plugin_type": "connection", "plugin_name": connection_loader.get(plugin, class_only=True)._load_name}
+        for option, known in C.config.get_configuration_definitions(of["plugin_type"], of["plugin_name"]).items():
+            for variable in known.get("vars") or ():
+                found.setdefault(variable["name"], []).append((functools.partial(C.config.get_config_value, option, **of), known))
+    return found
+
+
+def wrong_connection(connection: str, given: t.Mapping[str, t.Any], task: t.Any) -> t.Iterable[str]:
+    """What is wrong with these variables. With it Ansible would end a task on the machine before it begins, and with it the play: nobody
+    would be told of the others. Where there may be a password, the value is not told."""
+    become = task.become if given.get("ansible_become") is None else given["ansible_become"]
+    plugins = [("ansible_connection", connection_loader, connection),
+               ("ansible_shell_type", shell_loader, str(given.get("ansible_shell_type") or "sh"))]
+    if boolean(str(become), strict=False):
+        plugins.append(("ansible_become_method", become_loader, str(given.get("ansible_become_method") or task.become_method)))
+    for variable, loader, plugin in plugins:
         if not plugin or not loader.has_plugin(plugin):
             yield f"{variable} is {plugin!r}: there is no such {variable.split('_')[1]} plugin."
-        elif loader is connection_loader:
-            yield from wrong_options(plugin, given)
-
-
-def wrong_options(plugin: str, given: t.Mapping[str, t.Any]) -> t.Iterable[str]:
-    """Values are not told: one may be a password."""
-    loaded = connection_loader.get(plugin, class_only=True)._load_name
-    of = {"plugin_type": "connection", "plugin_name": loaded}
-    for variable in C.config.get_plugin_vars("connection", loaded):
-        for option in C.config.get_plugin_options_from_var("connection", loaded, variable) if given.get(variable) is not None else ():
+    options = of_connection(connection)
+    for variable, value in given.items():
+        kind, must = KINDS.get(variable, (str, ""))
+        try:
+            kind("0" if value is None else value)
+        except (TypeError, ValueError):
+            yield f"{variable} is {value!r}: it must be {must}."
+            continue
+        for value_of, known in options.get(variable, ()) if value is not None else ():
             try:
-                C.config.get_config_value(option, variables={variable: given[variable]}, **of)
+                value_of(variables={variable: value})
             except AnsibleError:
-                known = C.config.get_configuration_definition(option, **of)
                 must = f"one of {', '.join(map(str, known['choices']))}" if "choices" in known else f"of type {known.get('type', 'str')}"
-                yield f"{variable} is not as the connection plugin {plugin} takes it: it must be {must}."
+                yield f"{variable} is not as the connection plugin {connection} takes it: it must be {must}."
 
 
 def fact_subsets() -> set[str]:

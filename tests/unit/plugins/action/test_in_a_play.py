@@ -136,7 +136,7 @@ def test_nonsense_is_told(done, name, words):
 # What is unlike itself from machine to machine, and plays of other forms.
 NOTHING = "{{ nothing_of_this_name }}"
 GOOD = {"ansible_become": "no", "ansible_become_method": "llmgw.none.such", "ansible_timeout": "{{ 5 + 5 }}", "ansible_pipelining": "yes",
-        "ansible_shell_type": ""}
+        "ansible_shell_type": "", "ansible_of_my_own": NOTHING}
 SSH = {"ansible_connection": "ssh", "ansible_ssh_retries": "few", "ansible_ssh_use_tty": "no", "ansible_ssh_transfer_method": "pigeon"}
 ODD_HOSTS = {"all": {
     "vars": {**LOCAL, "preflight_skip": "{{ own_skip | default([]) }}", "preflight_packages": "{{ own_packages }}", "own_packages": {}},
@@ -147,7 +147,8 @@ ODD_HOSTS = {"all": {
         "wrong": {"hosts": {"good": GOOD, "w1": {"ansible_connection": "llmgw.none.such"},
                             "w2": {"preflight_address": NOTHING}, "w3": {"preflight_only": ["login"]}, "w4": {"own_skip": ["temp"]},
                             "w5": {"own_packages": NOTHING}, "w6": {"ansible_become": True, "ansible_become_method": "llmgw.none.such"},
-                            "w7": {"ansible_shell_type": "none"}, "w8": {"ansible_timeout": "soon"}, "w9": SSH}}}}}
+                            "w7": {"ansible_shell_type": "none"}, "w8": {"ansible_timeout": "soon"}, "w9": SSH,
+                            "w10": {"ansible_password": {"__ansible_vault": "$ANSIBLE_VAULT;1.1;AES256\n6261640a6261640a626164"}}}}}}}
 
 
 def keep(name, what):
@@ -220,7 +221,7 @@ def test_what_the_judge_can_not_do_is_told(odd):
     ("preflight_address can not be worked out: ", "w2"), ("preflight_only is not the same for all machines", "w3"),
     ("preflight_skip is not the same for all machines", "w4"), ("preflight_packages is not the same for all machines", "w5"),
     ("ansible_become_method is 'llmgw.none.such': there is no such become plugin.", "w6"),
-    ("ansible_shell_type is 'none': there is no such shell plugin.", "w7"),
+    ("ansible_password can not be worked out: ", "w10"), ("ansible_shell_type is 'none': there is no such shell plugin.", "w7"),
     ("ansible_timeout is 'soon': it must be a number of seconds.", "w8"),
     ("ansible_ssh_retries is not as the connection plugin ssh takes it: it must be of type integer.", "w9"),
     ("ansible_ssh_transfer_method is not as the connection plugin ssh takes it: it must be one of sftp, scp, piped, smart.", "w9")])
