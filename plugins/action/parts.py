@@ -13,6 +13,7 @@ from pathlib import Path
 from ansible import __version__ as ansible_version
 from ansible.plugins.action import ActionBase
 from ansible_collections.llmgw.preflight.plugins.action.judge import as_result
+from ansible_collections.llmgw.preflight.plugins.action.plan import KNOWN, OF_REPORT
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import collector, parts, settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.about import about, version
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import RecordsError, evaluate
@@ -32,15 +33,28 @@ class ActionModule(ActionBase):
         super().run(tmp, task_vars)
         arguments = self.validate_argument_spec(argument_spec={
             "paths": {"type": "list", "elements": "str", "required": True},
-            "limits": {"type": "dict", "default": {}},
-            "waivers": {"type": "raw"},
-            "fail_on": {"type": "str", "choices": list(settings.FAIL_ON), "default": "fail"},
+            **dict.fromkeys(("limits", "waivers", *OF_REPORT), {"type": "raw"}),
         })[1]
+        task_vars = task_vars or {}
         now = datetime.datetime.now().astimezone()
-        secrets = secrets_in(task_vars or {})  # of which the limits and waivers may be made
+        secrets = secrets_in(task_vars)  # of which the limits and waivers may be made
+        problems: list[str] = []
+
+        def settle(check: t.Callable[..., t.Any], *given: t.Any) -> t.Any:
+            try:
+                return check(*given)
+            except settings.SettingsError as problem:
+                problems.append(str(problem))
+                return None
+
+        fail_on = {name: settle(check, arguments[name], *given, f"preflight_{name}")
+                   for name, (check, *given) in OF_REPORT.items()}["fail_on"]
+        # With those of the parts they are looked at once more.
+        limits = settle(settings.limits, arguments["limits"], "preflight_limits", {})
+        waivers = None if arguments["waivers"] is None else settle(settings.waivers, arguments["waivers"])
+        if problems:
+            return refused(without("Nothing was judged, because:\n" + "\n".join(problems), secrets))
         try:
-            limits = settings.limits(arguments["limits"], base={})  # with those of the parts they are looked at once more
-            waivers = None if arguments["waivers"] is None else settings.waivers(arguments["waivers"])
             whole = parts.whole(read(files(arguments["paths"])), version(), now, limits, waivers)
         except (parts.PartsError, settings.SettingsError) as problem:
             return refused(without(str(problem), secrets))
@@ -54,7 +68,7 @@ class ActionModule(ActionBase):
         if secrets:
             report = {**report, **{part: untold(report[part], secrets) for part in ("findings", "waivers")}}
         made = about(now, ansible_version, asked["profile"].get("name"))
-        return as_result(report, made, [], whole.sampled, arguments["fail_on"])
+        return {**as_result(report, made, [], whole.sampled, fail_on), "warnings": settings.misspelt(task_vars, KNOWN)}
 
 
 def refused(why: str) -> dict[str, t.Any]:

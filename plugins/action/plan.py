@@ -27,15 +27,27 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FIL
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports.text import names
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.vaulted import secrets_in, without
 
+
+def usable_folder(given: t.Any, name: str) -> str | None:
+    folder = settings.folder(given, name)
+    if folder and (found := in_the_way(folder)):
+        raise settings.SettingsError(f"{name} is {folder!r}: {found} is no folder. Take it away, or name another folder.")
+    return folder
+
+
+# Of what is done with the report: how each is checked, and what it may be.
+OF_REPORT: dict[str, tuple[t.Any, ...]] = {
+    "fit": (settings.yes_or_no, False), "fail_on": (settings.choice, settings.FAIL_ON), "report_dir": (usable_folder,),
+    "report_formats": (settings.choices, tuple(FILES), ("json",)), "report_mode": (settings.choice, MODES), "fix_script": (usable_folder,),
+    "stats_key": (settings.key,)}
 # What may differ from machine to machine, and what may not: there is one judgement for the play.
 ADDRESSES = ("preflight_address", "ansible_host", "ansible_ssh_host")  # the first that is set counts
 PORTS = ("preflight_port", "ansible_port", "ansible_ssh_port")
 OF_A_MACHINE = (
     "preflight_roles", "preflight_serves", "preflight_internet_urls", "group_names", "ansible_connection", *ADDRESSES, *PORTS)
 OF_ALL = (
-    "profile", "needs", "packages", "systems",
-    "architectures", "limits", "role_ports", "custom_checks", "gather_subset", "only", "skip", "waivers",
-    "fit", "fail_on", "report_dir", "report_formats", "report_mode", "fix_script", "peers", "records_dir", "stats_key")
+    "profile", "needs", "packages", "systems", "architectures", "limits", "role_ports", "custom_checks", "gather_subset", "only", "skip",
+    "waivers", "peers", "records_dir", *OF_REPORT)
 # And those of the playbooks, of tasks of the user's own, and what the role registers.
 BESIDES = ("preflight_hosts", "preflight_records", OWN_FINDINGS, PLAN, PROBE, CALLS, CLOSED, "preflight_uncalled", "preflight_report")
 KNOWN = frozenset((*(f"preflight_{name}" for name in OF_ALL), *OF_A_MACHINE, *BESIDES))
@@ -78,17 +90,9 @@ class ActionModule(ActionBase):
         limits = settle(settings.limits, arguments["limits"])
         subset = settle(settings.gather_subset, arguments["gather_subset"], fact_subsets())
         waivers = settle(settings.waivers, arguments["waivers"])
-        records_dir, report_dir, fix_script = (
-            settle(settings.folder, arguments[name], f"preflight_{name}") for name in ("records_dir", "report_dir", "fix_script"))
-        for name, folder in (("records_dir", records_dir), ("report_dir", report_dir), ("fix_script", fix_script)):
-            if folder and (found := in_the_way(folder)):
-                problems[f"preflight_{name} is {folder!r}: {found} is no folder. Take it away, or name another folder."] = []
-        stats_key = settle(settings.key, arguments["stats_key"], "preflight_stats_key")
-        fit = settle(settings.yes_or_no, arguments["fit"], False, "preflight_fit")
+        records_dir = settle(usable_folder, arguments["records_dir"], "preflight_records_dir")
         role_ports = settle(settings.yes_or_no, arguments["role_ports"], True, "preflight_role_ports")
-        fail_on = settle(settings.choice, arguments["fail_on"], settings.FAIL_ON, "preflight_fail_on")
-        formats = settle(settings.choices, arguments["report_formats"], tuple(FILES), ("json",), "preflight_report_formats") or ()
-        report_mode = settle(settings.choice, arguments["report_mode"], MODES, "preflight_report_mode")
+        of_report = {name: settle(check, arguments[name], *given, f"preflight_{name}") for name, (check, *given) in OF_REPORT.items()}
         if profile is None:  # what the roles are, and so the rest, it alone says
             return self._refused(problems, task_vars)
         needs = settle(settings.needs, arguments["needs"], "preflight_needs", profile.needs) or profile.needs
@@ -152,14 +156,8 @@ class ActionModule(ActionBase):
             "gather_subset": list(subset),
             "left_out": left_out,  # in a result of Ansible's, skipped has a meaning of its own
             "waivers": waivers,
-            "fit": fit,
-            "fail_on": fail_on,
-            "report_dir": report_dir,
-            "report_formats": list(formats),
-            "report_mode": report_mode,
-            "fix_script": fix_script,
             "records_dir": records_dir,
-            "stats_key": stats_key,
+            **of_report,
             "controller": boot_id(),
             "warnings": settings.misspelt(self._names, KNOWN),
             "_ansible_verbose_override": True,

@@ -10,6 +10,7 @@ description:
   - All else that settles what is asked of the machines is as it was when they were read.
   - A machine that any of them knows of, and none has read, has a failure of the check C(login). Records that are too old, from another
     version, or there more than once have a finding of the check C(parts).
+  - What is to be done with the report is looked at too, so that all that can not be used is told at once.
   - Fails when a file can not be read, is damaged, or was read with other settings than the others.
   - Runs on the controller only.
 author: llmgw (@llmgw)
@@ -23,17 +24,31 @@ options:
     description:
       - Put over the limits with which the parts were read, as O(llmgw.preflight.preflight#role:main:preflight_limits). Deadlines change
         nothing any more.
-    type: dict
-    default: {}
+    type: raw
   waivers:
     description: As O(llmgw.preflight.preflight#role:main:preflight_waivers). They stand in for those of the parts, which hold without them.
-    type: list
-    elements: dict
+    type: raw
+  fit:
+    description: The value of O(llmgw.preflight.preflight#role:main:preflight_fit).
+    type: raw
   fail_on:
-    description: The least level that stops the play; the artifact tells what does.
-    type: str
-    choices: [fail, warn, never]
-    default: fail
+    description: The value of O(llmgw.preflight.preflight#role:main:preflight_fail_on).
+    type: raw
+  report_dir:
+    description: The value of O(llmgw.preflight.preflight#role:main:preflight_report_dir).
+    type: raw
+  report_formats:
+    description: The value of O(llmgw.preflight.preflight#role:main:preflight_report_formats).
+    type: raw
+  report_mode:
+    description: The value of O(llmgw.preflight.preflight#role:main:preflight_report_mode).
+    type: raw
+  fix_script:
+    description: The value of O(llmgw.preflight.preflight#role:main:preflight_fix_script).
+    type: raw
+  stats_key:
+    description: The value of O(llmgw.preflight.preflight#role:main:preflight_stats_key).
+    type: raw
 extends_documentation_fragment:
   - llmgw.preflight.attributes
 seealso:

@@ -255,6 +255,29 @@ def test_the_judge_has_limits_and_waivers_of_its_own_and_a_limit_does_not_pass_o
     assert "preflight_limits" in wrong.output
 
 
+def test_all_that_the_judge_can_not_use_is_told_at_once(play, tmp_path):
+    found = judged(play, str(tmp_path), preflight_limits={"stale": 1}, preflight_fail_on="error", preflight_report_formats="html,pdf",
+                   preflight_report_mode="0777", preflight_report_dir="/dev/null/x", preflight_stats_key="a-b", preflight_fit="maybe",
+                   preflight_waivers=[5])
+    assert (found.rc, found.report) == (2, None)
+    (told,) = [event["event_data"]["res"]["msg"] for event in found.events if event["event"] == "runner_on_failed"]
+    begins = ["Nothing was judged, because:", "preflight_fit is 'maybe'", "preflight_fail_on is 'error'",
+              "preflight_report_dir is '/dev/null/x'", "preflight_report_formats is 'pdf'", "preflight_report_mode is '0777'",
+              "preflight_stats_key is 'a-b'", "preflight_limits key is 'stale'", "preflight_waivers[0] is 5"]
+    assert [line[:len(begin)] for line, begin in zip(told.splitlines(), begins, strict=True)] == begins
+
+
+def test_the_judge_takes_what_the_role_takes(play, tmp_path):
+    made = play(variables={"preflight_only": "cpus", "preflight_records_dir": str(tmp_path)})
+    assert made.rc == 0, made.output
+    found = judged(play, str(tmp_path), preflight_fail_on=None, preflight_report_formats="json,html", preflight_report_mode="",
+                   preflight_fit="no", preflight_report_dir=str(tmp_path / "reports"), preflight_limits="", preflight_report_dirs="x")
+    assert found.rc == 0, found.output
+    assert sorted(path.name for path in (tmp_path / "reports").iterdir()) == ["preflight.html", "preflight.json"]
+    assert "preflight_report_dirs is no variable of the preflight, so nothing is done with it. Is preflight_report_dir meant?" in " ".join(
+        found.output.split())
+
+
 @pytest.mark.parametrize(("given", "told"), [
     ({"preflight_records": "{folder}"}, "{folder}/preflight-records-x.json: it is no JSON, or cut short."),
     ({"preflight_records": ["{folder}/none"]}, "{folder}/none: there is no such file, or no preflight-records-*.json in it."),

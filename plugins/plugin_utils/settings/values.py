@@ -84,14 +84,14 @@ def choice(given: t.Any, allowed: Sequence[str], name: str) -> str:
     return str(given)
 
 
-def choices(given: t.Any, allowed: Sequence[str], default: Sequence[str], name: str) -> tuple[str, ...]:
+def choices(given: t.Any, allowed: Sequence[str], default: Sequence[str], name: str) -> list[str]:
     """Some of these texts, also parted by commas; ``default`` where none is given."""
     problems, found = Problems(), texts(parted(given), default, name) or tuple(default)
     for text in found:
         if text not in allowed:
             problems.add(name, text, f"it must be one of {', '.join(allowed)}.")
     problems.stop()
-    return tuple(dict.fromkeys(found))
+    return list(dict.fromkeys(found))
 
 
 def yes_or_no(given: t.Any, default: bool, name: str) -> bool:
