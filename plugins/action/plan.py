@@ -232,11 +232,20 @@ def plugin_of(given: t.Any, task: t.Any) -> str:
 
 
 @functools.cache
+def loaded_by(loader: t.Any, plugin: str) -> t.Any:
+    """Its class, looked for as Ansible does: a short name, or an old one, may stand for a plugin of some collection. None where there is
+    none, or none any more."""
+    with contextlib.suppress(AnsibleError):
+        return loader.get(plugin, class_only=True) if plugin else None
+    return None
+
+
+@functools.cache
 def of_connection(plugin: str) -> dict[str, list[Option]]:
     """The variables by which Ansible makes such a connection, each with the plugin's options that it is for."""
     found: dict[str, list[Option]] = {variable: [] for variables in C.MAGIC_VARIABLE_MAPPING.values() for variable in variables}
-    if plugin and connection_loader.has_plugin(plugin):
-        of = {"plugin_type": "connection", "plugin_name": connection_loader.get(plugin, class_only=True)._load_name}
+    if loaded := loaded_by(connection_loader, plugin):
+        of = {"plugin_type": "connection", "plugin_name": loaded._load_name}
         for option, known in C.config.get_configuration_definitions(of["plugin_type"], of["plugin_name"]).items():
             for variable in known.get("vars") or ():
                 found.setdefault(variable["name"], []).append((functools.partial(C.config.get_config_value, option, **of), known))
@@ -252,7 +261,7 @@ def wrong_connection(connection: str, given: t.Mapping[str, t.Any], task: t.Any)
     if boolean(str(become), strict=False):
         plugins.append(("ansible_become_method", become_loader, str(given.get("ansible_become_method") or task.become_method)))
     for variable, loader, plugin in plugins:
-        if not plugin or not loader.has_plugin(plugin):
+        if not loaded_by(loader, plugin):
             yield f"{variable} is {plugin!r}: there is no such {variable.split('_')[1]} plugin."
     options = of_connection(connection)
     for variable, value in given.items():

@@ -72,10 +72,12 @@ def _is_ip(text: str) -> bool:
 
 
 def port(given: t.Any, name: str) -> int:
-    """A machine's SSH port; 22 where none is given."""
+    """A machine's SSH port; 22 where none is given. Ansible takes 22.0 and " 22 " for it too."""
     if given is None:
         return 22
-    number = whole(given)
+    if isinstance(given, float) and given.is_integer():
+        given = int(given)
+    number = whole(given.strip() if isinstance(given, str) else given)
     if number is None or not 1 <= number <= 65535:
         refuse(name, given, "it must be a port number from 1 to 65535.")
     return number

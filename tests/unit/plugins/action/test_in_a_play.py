@@ -59,7 +59,10 @@ def played(folder, hosts, plays, *options, **given):
     given = {"preflight_report_dir": str(folder / "reports"), "preflight_records_dir": str(folder / "records"), "out": str(folder), **given}
     for name, content in (("hosts.json", hosts), ("play.json", plays), ("vars.json", given)):
         (folder / name).write_text(json.dumps(content))
-    settings = {"ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS), "ANSIBLE_HOME": str(folder / "home"), "ANSIBLE_NOCOLOR": "1",
+    routing = folder / "ansible_collections" / "of_a" / "test" / "meta" / "runtime.yml"
+    routing.parent.mkdir(parents=True)
+    routing.write_text("plugin_routing: {connection: {old_name: {redirect: ansible.builtin.local}}}")
+    settings = {"ANSIBLE_COLLECTIONS_PATH": f"{COLLECTIONS}:{folder}", "ANSIBLE_HOME": str(folder / "home"), "ANSIBLE_NOCOLOR": "1",
                 "ANSIBLE_DEPRECATION_WARNINGS": "0", "LC_ALL": "C.UTF-8", "ANSIBLE_FORCE_COLOR": "0"}
     ran = subprocess.run(
         [sys.executable, "-m", "ansible", "playbook", "-i", "hosts.json", "-e", "@vars.json", *options, "play.json"], cwd=folder,
@@ -135,7 +138,9 @@ def test_nonsense_is_told(done, name, words):
 
 # What is unlike itself from machine to machine, and plays of other forms.
 NOTHING = "{{ nothing_of_this_name }}"
-GOOD = {"ansible_become": "no", "ansible_become_method": "llmgw.none.such", "ansible_timeout": "{{ 5 + 5 }}", "ansible_pipelining": "yes",
+OLD_NAME = "of_a.test.old_name"  # which stands for a plugin of another collection
+GOOD = {"ansible_connection": OLD_NAME, "ansible_port": " 22 ",
+        "ansible_become": "no", "ansible_become_method": "llmgw.none.such", "ansible_timeout": "{{ 5 + 5 }}", "ansible_pipelining": "yes",
         "ansible_shell_type": "", "ansible_of_my_own": NOTHING}
 SSH = {"ansible_connection": "ssh", "ansible_ssh_retries": "few", "ansible_ssh_use_tty": "no", "ansible_ssh_transfer_method": "pigeon"}
 ODD_HOSTS = {"all": {

@@ -69,7 +69,7 @@ def test_what_is_given_is_kept_whole():
     whole = {"name": "m", "memory_mb": 5, "cpu_level": 3, "gpu_memory_mb": 40000, "disk_gb": 80}
     assert settings.serves([{**whole, "disk_gb": "80"}], "serves") == [whole]
     assert settings.urls(["https://a.b:8443/x"]) == ("https://a.b:8443/x",)
-    assert settings.port("2222", "port") == 2222
+    assert settings.port("2222", "port") == settings.port(2222.0, "port") == settings.port(" 2222\n", "port") == 2222
 
 
 def test_packages_stand_in_for_those_of_the_role():
@@ -185,6 +185,7 @@ def test_what_can_not_be_used(check, given, message):
     (settings.address, "10.0.0.1:22", f"v is '10.0.0.1:22': {ADDRESS}"),
     (settings.address, "a b", f"v is 'a b': {ADDRESS}"),
     (settings.address, 5, f"v is 5: {ADDRESS}"),
+    (settings.port, 22.5, "v is 22.5: it must be a port number from 1 to 65535."),
     (settings.port, 0, "v is 0: it must be a port number from 1 to 65535."),
     (settings.folder, 5, "v is 5: it must be the path of a folder on the controller."),
 ])
