@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from ansible.plugins.loader import connection_loader
 from ansible_collections.llmgw.preflight.plugins.action import judge, plan
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import IDS
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.result import SECTIONS
@@ -59,9 +60,9 @@ def played(folder, hosts, plays, *options, **given):
     given = {"preflight_report_dir": str(folder / "reports"), "preflight_records_dir": str(folder / "records"), "out": str(folder), **given}
     for name, content in (("hosts.json", hosts), ("play.json", plays), ("vars.json", given)):
         (folder / name).write_text(json.dumps(content))
-    routing = folder / "ansible_collections" / "of_a" / "test" / "meta" / "runtime.yml"
+    routing = folder / "ansible_collections" / "community" / "docker" / "meta" / "runtime.yml"  # where Ansible looks for the short name
     routing.parent.mkdir(parents=True)
-    routing.write_text("plugin_routing: {connection: {old_name: {redirect: ansible.builtin.local}}}")
+    routing.write_text("plugin_routing: {connection: {docker: {redirect: ansible.builtin.local}}}")
     settings = {"ANSIBLE_COLLECTIONS_PATH": f"{COLLECTIONS}:{folder}", "ANSIBLE_HOME": str(folder / "home"), "ANSIBLE_NOCOLOR": "1",
                 "ANSIBLE_DEPRECATION_WARNINGS": "0", "LC_ALL": "C.UTF-8", "ANSIBLE_FORCE_COLOR": "0"}
     ran = subprocess.run(
@@ -138,8 +139,7 @@ def test_nonsense_is_told(done, name, words):
 
 # What is unlike itself from machine to machine, and plays of other forms.
 NOTHING = "{{ nothing_of_this_name }}"
-OLD_NAME = "of_a.test.old_name"  # which stands for a plugin of another collection
-GOOD = {"ansible_connection": OLD_NAME, "ansible_port": " 22 ",
+GOOD = {"ansible_connection": "docker", "ansible_port": " 22 ",
         "ansible_become": "no", "ansible_become_method": "llmgw.none.such", "ansible_timeout": "{{ 5 + 5 }}", "ansible_pipelining": "yes",
         "ansible_shell_type": "", "ansible_of_my_own": NOTHING}
 SSH = {"ansible_connection": "ssh", "ansible_ssh_retries": "few", "ansible_ssh_use_tty": "no", "ansible_ssh_transfer_method": "pigeon"}
@@ -153,6 +153,7 @@ ODD_HOSTS = {"all": {
                             "w2": {"preflight_address": NOTHING}, "w3": {"preflight_only": ["login"]}, "w4": {"own_skip": ["temp"]},
                             "w5": {"own_packages": NOTHING}, "w6": {"ansible_become": True, "ansible_become_method": "llmgw.none.such"},
                             "w7": {"ansible_shell_type": "none"}, "w8": {"ansible_timeout": "soon"}, "w9": SSH,
+                            "alias": {"ansible_connection": "paramiko"},
                             "w10": {"ansible_password": {"__ansible_vault": "$ANSIBLE_VAULT;1.1;AES256\n6261640a6261640a626164"}}}}}}}
 
 
@@ -234,6 +235,7 @@ def test_what_is_wrong_with_one_machine_is_told_of_that_one(odd, words, machines
     told = [line for line in odd("unlike")["msg"].splitlines() if line.startswith(words)]
     assert len(told) == 1 and told[0].endswith(f" ({machines})")
     assert "good" not in odd("unlike")["msg"]
+    assert ("(alias)" in odd("unlike")["msg"]) != ("paramiko" in connection_loader.aliases)  # which has_plugin does not know
 
 
 def test_a_play_in_which_the_machines_can_not_be_judged_together(odd):
