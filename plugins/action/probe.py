@@ -12,10 +12,11 @@ import typing as t
 from ansible import constants
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
-from ansible.plugins.loader import become_loader
 from ansible.utils.display import Display
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import login, settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.asking_time import Clocks, asking
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.controller import become
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.controller.variables import worked_out
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.left import plan_of
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Unmeasured
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.patience import look_closer, with_patience
@@ -98,11 +99,14 @@ class ActionModule(ActionBase):
         if plan and self._task.delegate_to:  # it may be set for some machines only
             raise AnsibleActionFail(settings.DELEGATED)
         name = str(self._vars.get("inventory_hostname"))
-        address, local = self._templar.template(self._vars.get("ansible_host")) or name, self._connection.transport == "local"
+        address, local = self._worked_out("ansible_host") or name, self._connection.transport == "local"
         try:
             return request_of(name, address, local, arguments, plan, self._vars["ansible_play_batch"])
         except settings.SettingsError as problem:
             raise AnsibleActionFail(str(problem)) from problem
+
+    def _worked_out(self, variable: str) -> t.Any:
+        return worked_out(self._templar.template, self._vars.get(variable), self._vars)
 
     def _prepare_connection(self) -> None:
         """Read as the user that logs in, over standard input, and without a word about how Python was found."""
@@ -152,13 +156,15 @@ class ActionModule(ActionBase):
         return result
 
     def _read_machine(self) -> None:
-        asked = self._asked.module
+        asked = {**self._asked.module, "remote_tmp": self.get_shell_option("remote_tmp", "~/.ansible/tmp")}
+        if not self._becomes_as_usual():
+            asked["skip"] = [*asked["skip"], "sudo"]  # each that is refused may be mailed to root
+        if asked["stand_ins"]:  # what comes late must not leave what nobody calls any more
+            asked["stand_ins"] = {**asked["stand_ins"], "within_s": self._left(math.inf)}
         self._clocks = Clocks()
         sent = self._clocks.now()
         with deadline(self._left(math.inf)):
-            result = self._run_there("llmgw.preflight.probe", CODE, {
-                # What comes late must not leave what nobody calls any more.
-                **asked, "stand_ins": asked["stand_ins"] and {**asked["stand_ins"], "within_s": self._left(math.inf)}})
+            result = self._run_there("llmgw.preflight.probe", CODE, asked)
         received = self._clocks.now()
         if self._discovered_interpreter_key:  # else every later task would look for Python again
             self._facts = {self._discovered_interpreter_key: self._discovered_interpreter}
@@ -171,9 +177,8 @@ class ActionModule(ActionBase):
         """What takes another word with the machine, and why there is nothing of what is not there."""
         if "clock" not in self._asked.module["skip"]:
             self._measure("clock", self._read_clock)
-        sudo = self._record.get("sudo")
-        if isinstance(sudo, dict) and sudo.get("how") == "password":
-            self._measure("sudo", self._try_password)
+        if "sudo" not in self._asked.module["skip"] and ("sudo" in self._record or not self._becomes_as_usual()):
+            self._measure("sudo", self._read_sudo)
         if self._asked.facts:
             self._measure("facts", self._read_facts)
         reasons = dict.fromkeys(SECTIONS, "it was not asked for")
@@ -214,33 +219,59 @@ class ActionModule(ActionBase):
         with deadline(self._left(self._limits["read_s"])):
             return facts_of(self._execute_module(module_name="ansible.builtin.setup", module_args=given, task_vars=self._vars))
 
-    def _try_password(self) -> dict[str, t.Any]:
-        """sudo asks for a password: see whether the one that Ansible was given works."""
-        plugin = become_loader.get("sudo")
-        plugin.set_options(var_options={
-            name: self._templar.template(self._vars[name])
-            for name in ("ansible_become_password", "ansible_become_pass", "ansible_sudo_pass") if name in self._vars
-        })
-        if not plugin.get_option("become_pass"):  # an empty one is none to Ansible, too
-            if not self._play_context.become_pass:
-                return {"how": "password"}
-            plugin.set_option("become_pass", self._play_context.become_pass)
-        plugin.set_option("become_flags", "-H -S -k")  # -k: neither use nor leave a password that sudo remembers
+    def _become_plugin(self) -> t.Any:
+        return become.plugin_of(self._task, self._vars, self._templar.template, self._play_context.become_pass)
+
+    def _becomes_as_usual(self) -> bool:
+        """Whether the machine itself can tell how it is with sudo; what can't be worked out is told by what tries it."""
+        with contextlib.suppress(Exception):
+            return become.is_usual(self._become_plugin())
+        return False
+
+    def _read_sudo(self) -> t.Any:
+        """What the machine told, and where a task becomes another user in a way of which that says nothing, what comes of it."""
+        if not self._becomes_as_usual():
+            return self._as_tasks_become()
+        told = self._record["sudo"]
+        how = told.get("how") if isinstance(told, dict) else None
+        if how == "password" and (plugin := self._become_plugin()).get_option("become_pass"):
+            reason = self._try_become(plugin)
+            return {"how": "password_given"} if reason is None else {
+                "how": "denied", "reason": reason or "the password that was given does not work"}
+        # Ansible calls sudo for root too where it was not told that it is root, and some machines have none.
+        if how == "root" and become.is_on(self._task, {"ansible_become": self._worked_out("ansible_become")}):
+            tried = self._as_tasks_become()
+            return told if tried["how"] == "become" else tried
+        return told
+
+    def _as_tasks_become(self) -> dict[str, t.Any]:
+        try:
+            plugin = self._become_plugin()
+        except Exception as problem:
+            return {"how": "no_become", "by": "", "user": "", "reason": login.told_by(problem)[0]}
+        tried = {"by": plugin.name, "user": str(plugin.get_option("become_user") or "root")}
+        reason = self._try_become(plugin)
+        return {"how": "become", **tried} if reason is None else {"how": "no_become", **tried, "reason": reason or "it says nothing of why"}
+
+    def _try_become(self, plugin: t.Any) -> str | None:
+        """Why a command is not run as that user; None where it is."""
+        become.without_memory(plugin)
         self._connection.set_become_plugin(plugin)
         try:
             with deadline(self._left(2 * self._limits["command_s"])):
                 answer = self._low_level_execute_command("id -u")
-            works = answer.get("rc") == 0 and str(answer.get("stdout") or "").split()[-1:] == ["0"]
             said = str(answer.get("stderr") or answer.get("stdout") or "")
+            user = (str(answer.get("stdout") or "").split() or [""])[-1]
+            if answer.get("rc") == 0 and (user == "0" if plugin.get_option("become_user") in ("root", "", None) else user.isdigit()):
+                return None
         except OutOfTime:
-            raise Unmeasured("no answer after the password was given") from None
+            raise Unmeasured(
+                "no answer after the password was given" if plugin.get_option("become_pass") else f"no answer from {plugin.name}") from None
         except Exception as problem:
-            works, said = False, str(problem)
+            said = str(problem)
         finally:
             self._connection.set_become_plugin(None)
-        reason = login.reason_of(said.replace(str(plugin.get_option("become_pass")), "***"))
-        return {"how": "password_given"} if works else {
-            "how": "denied", "reason": reason or "the password that was given does not work"}
+        return become.why_not(said, str(plugin.get_option("become_pass") or ""))
 
     def _not_read(self, reason: str, cause: str) -> None:
         self._record["login"] = {"ok": False, "reason": reason, "cause": cause}

@@ -2,6 +2,7 @@
 """Reads one machine: every section of its record that the machine itself can tell."""
 
 import os
+import select
 import time
 
 from ansible_collections.llmgw.preflight.plugins.module_utils import system
@@ -27,7 +28,7 @@ from ansible_collections.llmgw.preflight.plugins.module_utils.reach import reach
 from ansible_collections.llmgw.preflight.plugins.module_utils.reading import Unmeasured, once, read_all
 from ansible_collections.llmgw.preflight.plugins.module_utils.stand_in import NAME, open_stand_ins
 from ansible_collections.llmgw.preflight.plugins.module_utils.swap import swap
-from ansible_collections.llmgw.preflight.plugins.module_utils.temp import temp
+from ansible_collections.llmgw.preflight.plugins.module_utils.temp import remote_tmp, temp
 from ansible_collections.llmgw.preflight.plugins.module_utils.time_sources import time_sources
 from ansible_collections.llmgw.preflight.plugins.module_utils.time_sync import time_sync
 
@@ -64,6 +65,7 @@ def main(asked, begun):
         "silent_mounts": (lambda: silent_mounts(command_s), 2 * command_s),
         "disk_speed": (disk_speed(writes, limits["sync_warn_s"]), 3 * command_s),
         "temp": (temp, command_s),
+        "remote_tmp": (lambda: remote_tmp(asked["remote_tmp"]), command_s),
         "locales": (lambda: locales(command_s), 2 * command_s),
         "time_sync": (lambda: time_sync(command_s), 3 * command_s),
         "time_sources": (time_sources, command_s),
@@ -84,7 +86,16 @@ def main(asked, begun):
         try:
             if time.time() - begun > wanted["within_s"]:
                 raise Unmeasured("it was too late when everything else was read")
+            if is_left():
+                raise Unmeasured("nobody was there any more to be told")
             sections["stand_ins"] = open_stand_ins(ports, wanted["token"], wanted["me"], wanted["lifetime_s"], ours)
         except Exception as error:  # costs that section only
             unmeasured["stand_ins"] = "%s: %s" % (type(error).__name__, error)
     return {"sections": sections, "unmeasured": unmeasured, "started": begun, "ended": time.time()}
+
+
+def is_left(end=1):
+    """Whether nobody reads any more what this process prints, since the controller was stopped or lost."""
+    waiting = select.poll()
+    waiting.register(end, 0)  # what it is told of in any case: an end without a reader
+    return bool(waiting.poll(0))

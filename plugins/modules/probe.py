@@ -144,6 +144,7 @@ record:
     disk_speed: [{path: /var/lib/etcd, mount: /, writes: 50, p99_s: 0.0012, busy: null}]
     temp: [{path: /tmp, problem: null, noexec: false, free_bytes: 46523842560},
       {path: /var/tmp, problem: null, noexec: false, free_bytes: 46523842560}]
+    remote_tmp: {path: /home/ops/.ansible/tmp, problem: null}
     locales: [C.UTF-8]
     time_sources: [chrony]
     firewall: {by: ufw, open: [{first: 22, last: 22}], unread: null}

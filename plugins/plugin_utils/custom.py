@@ -20,7 +20,7 @@ SCOPES = ("machine", "all")
 LEVELS = {"warn": Level.WARN, "fail": Level.FAIL}
 FACTS = "facts"  # the section that preflight_gather_subset asks for
 FREE = ("unmeasured", "edges", "stand_ins")  # sections that may hold anything, or nothing; all others always hold the same
-SOMETIMES = {"login": ("user", "uid", "reason", "cause"), "sudo": ("waited_s", "reason")}  # but for these
+SOMETIMES = {"login": ("user", "uid", "reason", "cause"), "sudo": ("waited_s", "reason", "by", "user")}  # but for these
 NOT_EXAMINED = "not_examined"  # the cause in the login of a machine that was left out
 ORDERS = ("lt", "lte", "gt", "gte")  # what jmespath calls <, <=, > and >=
 HINTS = {"=": "; equal is written ==", "and": "; and is written &&", "or": "; or is written ||"}

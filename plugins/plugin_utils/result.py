@@ -15,8 +15,8 @@ import typing as t
 OF_THE_MODULE = (
     "login", "system", "architecture", "sudo", "apt", "package_locks", "pending", "dpkg", "apt_sources", "candidates", "mirrors",
     "cpus", "cpus_online", "cpu_level", "memory_mb", "swap",
-    "gpus", "confinement", "disks", "silent_mounts", "disk_speed", "temp", "locales", "time_sync", "time_sources", "listening", "firewall",
-    "internet", "reach", "libc", "identity", "names",
+    "gpus", "confinement", "disks", "silent_mounts", "disk_speed", "temp", "remote_tmp", "locales", "time_sync", "time_sources",
+    "listening", "firewall", "internet", "reach", "libc", "identity", "names",
 )
 SECTIONS = (*OF_THE_MODULE, "clock")  # every section of a record that is either there or unmeasured
 ON_REQUEST = ("stand_ins",)

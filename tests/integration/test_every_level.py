@@ -12,7 +12,7 @@ import pytest
 EXPECTED = Path(__file__).parent / "every_level.json"
 # (check, level) that rules cannot give: these are never failures, or never only warnings.
 NEVER = {
-    *((check, "warn") for check in ("login", "architecture", "packages", "cpu", "internet", "network")),
+    *((check, "warn") for check in ("login", "architecture", "packages", "cpu", "remote_tmp", "internet", "network")),
     *((check, "fail") for check in ("hostname", "sudo", "locale", "time_sync", "time_source", "ports", "firewall")),
 }
 BETWEEN = {"role_ports", "names", "identity", "clocks", "quorum", "alike", "latency"}  # see test_between.py and test_role_ports.py
@@ -43,7 +43,8 @@ SPEC = {
          "clock_offset_s": 3, "ntp": False, "tmp_noexec": True, "vars": TRAINER,
          "files": {"/etc/apt/sources.list": "# none\n"}},
         {"name": "node2", "groups": ["node"], "mem_mb": 8000,
-         "vars": {**TRAINER, "preflight_serves": [{"name": "starter", "memory_mb": 2000}, {"name": "judges", "memory_mb": 4000}]},
+         "vars": {**TRAINER, "ansible_remote_tmp": "/none/tmp",
+                  "preflight_serves": [{"name": "starter", "memory_mb": 2000}, {"name": "judges", "memory_mb": 4000}]},
          "files": {"/usr/bin/nvidia-smi": NVIDIA_SMI},
          "os_release": {"ID": "ubuntu", "VERSION_ID": "23.10", "PRETTY_NAME": "Ubuntu 23.10"}},
         {"name": "node3", "groups": ["node"], "mem_mb": 1024, "os_release": {"ID": "fedora", "VERSION_ID": "40", "NAME": "Fedora"},
@@ -75,7 +76,7 @@ def test_the_whole_report(make_lab, play):
     assert found == expected
     reached = {(finding["check"], finding["level"]) for finding in expected["findings"]}
     checks = {check for check, level in reached}
-    assert len(checks) == 31
+    assert len(checks) == 32
     assert {(check, level) for check in checks - BETWEEN for level in ("ok", "warn", "fail")} - reached == NEVER
 
 
@@ -104,7 +105,7 @@ def test_thirty_healthy_machines_have_no_finding_above_ok(healthy, play):
     assert outcome.report["worst"] == "ok"
     # Of each machine, of the disks of databases, of those that others need and of etcd's members, and of all together: clocks, quorum,
     # alike.
-    assert outcome.report["counts"] == {"ok": 30 * 23 + 5 + 30 + 5 + 3, "warn": 0, "fail": 0}
+    assert outcome.report["counts"] == {"ok": 30 * 24 + 5 + 30 + 5 + 3, "warn": 0, "fail": 0}
     assert outcome.rc == 0
     recap = re.findall(r"^(?:m\d\d|db\d) .*changed=(\d+) +unreachable=(\d+) +failed=(\d+)", outcome.output, re.M)
     assert recap == [("0", "0", "0")] * 30

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -84,3 +89,36 @@ def test_a_login_that_sshd_drops_is_tried_again(make_lab, play):
         finally:
             flaky.kill()
     assert [finding for finding in outcome.report["findings"] if finding["level"] != "ok"] == []
+
+
+# Says that the module is at it, and holds it there until the test lets it go on.
+HOLDING_SUDO = "#!/bin/sh\ntouch /tmp/started\nfor _ in $(seq 90); do [ -e /tmp/go ] && break; sleep 0.1; done\nexit 1\n"
+
+
+def until(holds):
+    """Wait until this is so; nothing here takes a minute, but one that hangs must not hang the tests."""
+    for _attempt in range(600):
+        if holds():
+            return
+        time.sleep(0.1)
+    raise AssertionError("it never came to that")
+
+
+def test_a_run_that_is_stopped_by_hand_leaves_no_stand_in_behind_later(make_lab, tmp_path):
+    names = {"db1": "database", "db2": "database", "co1": "control_plane"}
+    lab = make_lab({"hosts": [{"name": name, "groups": [role], "files": {
+        "/usr/local/bin/sudo": {"content": HOLDING_SUDO, "mode": "0755"}}} for name, role in names.items()]})
+    (tmp_path / "hosts.json").write_text(json.dumps(lab.inventory()))
+    settings = {"ANSIBLE_COLLECTIONS_PATH": str(Path(__file__).parents[2] / ".collections"), "ANSIBLE_HOME": str(tmp_path / "home"),
+                "LC_ALL": "C.UTF-8"}
+    with lab.network(), subprocess.Popen(
+            [sys.executable, "-m", "ansible", "playbook", "-i", "hosts.json", "llmgw.preflight.preflight"], cwd=tmp_path,
+            env={**os.environ, **settings}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            start_new_session=True) as run:
+        until(lambda: all(lab.exec(name, "test -e /tmp/started").returncode == 0 for name in names))
+        os.killpg(run.pid, signal.SIGINT)
+        run.wait(60)
+    for name in names:
+        lab.exec(name, "touch /tmp/go")
+        until(lambda name=name: "python" not in lab.exec(name, "ps -A -o comm").stdout)
+        assert "llmgw-preflight" not in lab.exec(name, "ps -A -o comm").stdout

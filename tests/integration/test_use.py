@@ -204,6 +204,38 @@ def test_a_password_that_is_given_is_tried_and_never_shown(make_lab, play):
     assert "not-the-password" not in everything
 
 
+@pytest.mark.core
+def test_other_ways_to_become_another_user_and_folders_are_tried_as_tasks_use_them(make_lab, play):
+    """Those of an install that follows, with the same inventory: each fault is one that ends its first task."""
+    names = ("su", "unasked", "exe", "user", "other", "flags", "nowhere", "elsewhere")
+    lab = make_lab({"defaults": {"groups": ["node"]}, "hosts": [{"name": name} for name in names]})
+    inventory = lab.inventory()
+    lab.exec("su", "echo root:su-secret | chpasswd")
+    given = {
+        "su": {"ansible_become_method": "su", "ansible_become_password": "su-secret"},
+        "unasked": {"ansible_become_method": "su", "ansible_timeout": 1},
+        "exe": {"ansible_become_exe": "/none/sudo"}, "user": {"ansible_become_user": "nobodyhere"},
+        "other": {"ansible_become_user": "www-data"}, "flags": {"ansible_become_flags": "-H -S -n -E"},
+        "nowhere": {"ansible_remote_tmp": "/none/tmp"}, "elsewhere": {"ansible_remote_tmp": "/var/tmp/.of-$USER"}}
+    for name, variables in given.items():
+        inventory["all"]["hosts"][name].update(variables)
+    outcome = play(inventory, lab, variables={"preflight_only": ["sudo", "remote_tmp"]})
+    found = outcome.findings()
+    assert {name: (found[name, "sudo"]["level"], found[name, "sudo"]["detail"]) for name in names} == {
+        "su": ("ok", "can become root by su"),
+        "unasked": ("warn", "can not become root by su: no answer within 3 s, as if it asked for a password, and none is given"),
+        "exe": ("warn", "can not become root by sudo: /bin/sh: 1: /none/sudo: not found"),
+        "user": ("warn", "can not become nobodyhere by sudo: sudo: unknown user nobodyhere"),
+        "other": ("ok", "can become www-data by sudo"), "flags": ("ok", "can become root by sudo"),
+        "nowhere": ("ok", "sudo without a password"), "elsewhere": ("ok", "sudo without a password")}
+    assert {name: (found[name, "remote_tmp"]["level"], found[name, "remote_tmp"]["detail"]) for name in ("su", "nowhere", "elsewhere")} == {
+        "su": ("ok", "/home/ops/.ansible/tmp takes files"),
+        "nowhere": ("fail", "Ansible's folder /none/tmp can not be made: / can not be written to by this user"),
+        "elsewhere": ("ok", "/var/tmp/.of-ops takes files")}
+    assert outcome.rc == 2 and "su-secret" not in outcome.output + json.dumps(outcome.report)
+    assert lab.exec("elsewhere", "ls -A /var/tmp; ls -A /home/ops | grep -v -e '^.bash' -e .profile -e .ssh || true").stdout == ""
+
+
 def test_reading_leaves_nothing_on_a_machine(make_lab, play):
     lab = make_lab({"defaults": {"groups": ["node"]}, "hosts": [
         {"name": "free"}, {"name": "asks", "sudo": "password"}, {"name": "writes", "groups": ["database"]}]})

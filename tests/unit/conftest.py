@@ -42,6 +42,7 @@ HEALTHY = {
     "disk_speed": [{"path": path, "mount": "/", "writes": 50, "p99_s": 0.0012, "busy": None}
                    for path in ("/var/lib/postgresql", "/var/lib/etcd")],
     "temp": [{"path": path, "problem": None, "noexec": False, "free_bytes": 40 * 2**30} for path in ("/tmp", "/var/tmp")],
+    "remote_tmp": {"path": "/home/ops/.ansible/tmp", "problem": None},
     "locales": ["C.UTF-8"],
     "clock": {"offset_s": 0.003, "error_s": 0.008},
     "time_sync": {"synchronised": True, "by": "chrony"},

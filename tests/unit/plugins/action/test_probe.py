@@ -37,7 +37,7 @@ def read(ahead=0.0, later=0.0, **sections):
 
 class Connection:
     has_pipelining, transport, host = True, "paramiko", "m"
-    _shell = types.SimpleNamespace(tmpdir="none is made")
+    _shell = types.SimpleNamespace(tmpdir="none is made", get_option={"remote_tmp": "~/.ansible/tmp"}.get)
 
     def __init__(self, **options):
         self.options, self.become = dict(options), []
@@ -58,8 +58,10 @@ def action(monkeypatch):
     slept = []
     monkeypatch.setattr(patience.time, "sleep", slept.append)
 
-    def make(kind=probe.ActionModule, connection=None, printed=(), answers=(), variables=(), delegate_to=None, **arguments):
+    def make(kind=probe.ActionModule, connection=None, printed=(), answers=(), variables=(), delegate_to=None, become=False, keywords=None,
+             **arguments):
         task = types.SimpleNamespace(args=arguments, async_val=0, check_mode=False, action="probe", diff=False, delegate_to=delegate_to,
+                                     become=become, become_method="sudo", dump_attrs=lambda: keywords or {},
                                      get_play=lambda: types.SimpleNamespace(_uuid="p"))
         context = types.SimpleNamespace(check_mode=False, become=True, become_pass=None, password=None)
         templar = types.SimpleNamespace(template=lambda given: given)
@@ -269,6 +271,85 @@ def test_a_password_for_sudo(action, answer, sudo, by_variable):
 def test_without_a_password_sudo_is_let_be(action, sudo, variables):
     made = action(printed=[read(sudo=sudo)], skip=["clock"], variables=variables)
     assert (done(made)["record"]["sudo"], made.asked) == (sudo, [])
+
+
+@pytest.mark.parametrize(("variables", "keywords", "by", "user"), [
+    ({"ansible_become_method": "su"}, {}, "su", "root"),
+    ({"ansible_become_exe": "/opt/sudo"}, {}, "sudo", "root"),
+    ({"ansible_become_flags": "-H"}, {}, "sudo", "root"),
+    ({"ansible_become_user": "app"}, {}, "sudo", "app"),
+    ({"ansible_become_user": "app"}, {"become_user": "other"}, "sudo", "app"),
+    ({}, {"become_user": "app"}, "sudo", "app"),
+    ({}, {"become_exe": "/opt/sudo"}, "sudo", "root"),
+])
+@pytest.mark.parametrize(("answer", "told"), [
+    ({"rc": 0, "stdout": "hello\n0\n"}, {"how": "become"}),
+    ({"rc": 1, "stderr": "sudo: unknown user app\nsudo: error initializing audit plugin"},
+     {"how": "no_become", "reason": "sudo: unknown user app"}),
+    ({"rc": 127, "stdout": "", "stderr": "/bin/sh: 1: /opt/sudo: not found"},
+     {"how": "no_become", "reason": "/bin/sh: 1: /opt/sudo: not found"}),
+    ({"rc": 1}, {"how": "no_become", "reason": "it says nothing of why"}),
+    (AnsibleError("Timeout (12s) waiting for privilege escalation prompt: \nPassword: "),
+     {"how": "no_become", "reason": "no answer within 12 s, as if it asked for a password, and none is given"}),
+])
+def test_another_way_to_become_another_user_is_tried_by_ansible(action, variables, keywords, by, user, answer, told):
+    made = action(printed=[read()], answers=[answer], skip=["clock"], variables=variables, keywords=keywords)
+    assert done(made)["record"]["sudo"] == {"by": by, "user": user, **told}
+    assert made.asked == ["id -u"] and made._connection.become[-1] is None
+    assert made.started[0][1]["arguments"]["skip"] == ["clock", "sudo"]  # one refusal by mail is enough
+
+
+@pytest.mark.parametrize(("answer", "told"), [
+    ({"rc": 0, "stdout": "1000\n"}, {"by": "su", "user": "root", "how": "no_become", "reason": "1000"}),
+    (AnsibleError("Timeout (12s) waiting for privilege escalation prompt: "),
+     {"by": "su", "user": "root", "how": "no_become", "reason": "no answer within 12 s"}),
+    (OutOfTime(), "no answer after the password was given"),
+])
+def test_one_that_was_given_a_password(action, answer, told):
+    made = action(printed=[read()], answers=[answer], skip=["clock"],
+                  variables={"ansible_become_method": "su", "ansible_become_password": "s3cret"})
+    record = done(made)["record"]
+    assert record.get("sudo", record["unmeasured"].get("sudo")) == told
+
+
+def test_ways_that_can_not_be_tried(action):
+    made = action(printed=[read()], answers=[OutOfTime()], skip=["clock"], variables={"ansible_become_method": "su"})
+    assert done(made)["record"]["unmeasured"]["sudo"] == "no answer from su"
+    made = action(printed=[read()], skip=["clock"], variables={"ansible_become_method": "nosuch"})
+    assert done(made)["record"]["sudo"] == {"how": "no_become", "by": "", "user": "", "reason": "there is no become plugin nosuch"}
+    assert made.asked == []
+
+
+def test_where_nobody_looks_at_it_nothing_is_tried(action):
+    made = action(printed=[read()], skip=["clock", "sudo"], variables={"ansible_become_method": "su"})
+    assert "sudo" not in done(made)["record"] and made.asked == []
+
+
+@pytest.mark.parametrize(("become", "answer", "sudo"), [
+    (False, None, {"how": "root"}),
+    (True, {"rc": 0, "stdout": "0"}, {"how": "root"}),
+    (True, {"rc": 127, "stderr": "sh: sudo: not found"},
+     {"how": "no_become", "by": "sudo", "user": "root", "reason": "sh: sudo: not found"}),
+])
+@pytest.mark.parametrize("by_variable", [True, False])
+def test_a_root_for_whom_tasks_call_sudo_all_the_same(action, become, answer, sudo, by_variable):
+    made = action(printed=[read(sudo={"how": "root"})], answers=[answer], skip=["clock"], become=become is not by_variable,
+                  variables={"ansible_become": become} if by_variable else {})
+    assert (done(made)["record"]["sudo"], made.asked) == (sudo, ["id -u"] if become else [])
+
+
+def test_a_password_that_sudo_remembers_is_neither_used_nor_left(action):
+    for variables, flags in (({"ansible_become_flags": "-E"}, "-E -k"), ({"ansible_become_exe": "/opt/sudo"}, "-H -S -n -k"),
+                             ({"ansible_become_exe": "/opt/pbrun"}, "-H -S -n"), ({"ansible_become_method": "su"}, "")):
+        made = action(printed=[read()], answers=[OK], skip=["clock"], variables=variables)
+        done(made)
+        assert made._connection.become[-2].get_option("become_flags") == flags
+
+
+def test_the_folder_of_ansible_s_own_is_the_one_that_tasks_use(action):
+    made = action(printed=[read(remote_tmp={"path": "/home/ops/.ansible/tmp", "problem": None})], skip=["clock"])
+    assert done(made)["record"]["remote_tmp"] == {"path": "/home/ops/.ansible/tmp", "problem": None}
+    assert made.started[0][1]["arguments"]["remote_tmp"] == "~/.ansible/tmp"
 
 
 # ------------------------------------------------------------------------------------------ ports, and who waits on them

@@ -151,7 +151,7 @@ def test_a_folder_that_will_not_do_is_told_after_the_report(run, report, tmp_pat
 
 def test_what_became_of_the_records_is_told_after_the_report(run, report):
     assert run({**report(), "saved": {"path": "/srv/a.json"}})["said"].splitlines()[-2:] == [
-        "1 machine, 22 checks: 0 fail, 0 warn, 22 ok.", "Records written to /srv/a.json"]
+        "1 machine, 23 checks: 0 fail, 0 warn, 23 ok.", "Records written to /srv/a.json"]
     result = run({**report(cpus=1), "saved": {"path": "/srv/a.json", "problem": "No space left on device"}})
     assert result["failed"] and result["msg"] == (
         "The records could not be written to /srv/a.json: No space left on device. Give a folder that can be written as "

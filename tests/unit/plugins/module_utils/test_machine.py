@@ -1,4 +1,5 @@
 import os
+import socket
 import time
 
 import pytest
@@ -70,6 +71,30 @@ def test_stand_ins_that_can_not_be_opened_cost_that_section_only(read, late_s, t
 
     found = read({"cpus": 4}, begun=time.time() - late_s, stand_ins=STAND_INS, open_stand_ins=refuse)
     assert (found["sections"], found["unmeasured"]) == ({"cpus": 4}, {"stand_ins": told})
+
+
+def test_no_stand_in_is_opened_where_nobody_is_there_to_be_told(read, monkeypatch):
+    monkeypatch.setattr(machine, "is_left", lambda: True)
+    found = read({"cpus": 4}, stand_ins=STAND_INS, open_stand_ins=None)
+    assert found["unmeasured"] == {"stand_ins": "Unmeasured: nobody was there any more to be told"}
+
+
+@pytest.mark.parametrize("kind", ["pipe", "sockets"])  # sshd has either
+def test_who_reads_what_is_printed_may_have_left(kind):
+    if kind == "pipe":
+        reader, writer = (open(end, mode) for end, mode in zip(os.pipe(), ("rb", "wb"), strict=True))
+    else:
+        reader, writer = socket.socketpair()
+    with writer, reader:
+        assert not machine.is_left(writer.fileno())
+        reader.close()
+        assert machine.is_left(writer.fileno())
+
+
+def test_a_file_and_a_terminal_are_not_left(tmp_path):
+    terminal = os.openpty()
+    with open(tmp_path / "out", "w") as file, open(terminal[0], "rb"), open(terminal[1], "wb") as end:
+        assert not machine.is_left(file.fileno()) and not machine.is_left(end.fileno())
 
 
 def test_what_is_to_be_skipped_is_not_read(monkeypatch):

@@ -64,13 +64,85 @@ def test_filesystems(folders, monkeypatch, changed, problem, noexec):
     assert temp.temp()[0] == {"path": str(folders[0]), "problem": problem, "noexec": noexec, "free_bytes": 4096 * space["f_bavail"]}
 
 
-def test_one_that_takes_no_file(folders, monkeypatch):
-    make = temp.tempfile.TemporaryFile
+@pytest.fixture
+def opened(monkeypatch):
+    """opened({folder: errno}): these folders take no file without a name, for that reason."""
+    open_it = os.open
 
-    def over_quota(dir):
-        if dir == str(folders[1]):
-            raise OSError(errno.EDQUOT, "Disk quota exceeded")
-        return make(dir=dir)
+    def make(refusing):
+        def refuse(path, flags, mode=0o777):
+            if path in refusing:
+                assert flags & os.O_TMPFILE == os.O_TMPFILE
+                raise OSError(refusing[path], os.strerror(refusing[path]))
+            return open_it(path, flags, mode)
 
-    monkeypatch.setattr(temp.tempfile, "TemporaryFile", over_quota)
+        monkeypatch.setattr(temp.os, "open", refuse)
+
+    return make
+
+
+def test_one_that_takes_no_file(folders, opened):
+    opened({str(folders[1]): errno.EDQUOT})
     assert problems() == [None, "takes no file, though it looks as if it would (Disk quota exceeded)"]
+
+
+@pytest.mark.parametrize("why", [errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL])
+def test_a_filesystem_that_knows_no_file_without_a_name_is_no_fault(folders, opened, why):
+    opened({str(folders[0]): why})
+    assert problems() == [None, None]
+    assert list(folders[0].iterdir()) == []
+
+
+# ------------------------------------------------------------------------------------------------- Ansible's own folder
+@pytest.fixture
+def home(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("WHO", "ops")
+    monkeypatch.delenv("NOSUCH", raising=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize(("given", "path"), [
+    ("~/.ansible/tmp", "{home}/.ansible/tmp"),
+    ("$HOME/a-${WHO}/", "{home}/a-ops"),
+    ("{home}/a$NOSUCH/b${NOSUCH}", "{home}/a/b"),
+    ("{home}/", "{home}"),
+    ("{home}/../x//y", "{parent}/x/y"),
+])
+def test_where_it_is(home, given, path):
+    places = {"home": home, "parent": home.parent}
+    given = given.replace("{home}", str(home))
+    assert temp.remote_tmp(given) == {"path": path.format(**places), "problem": None}
+    assert list(home.iterdir()) == []
+
+
+def test_one_relative_to_where_the_login_begins(home, monkeypatch):
+    monkeypatch.chdir(home)
+    assert temp.remote_tmp("tmp/x")["path"] == f"{home}/tmp/x"
+
+
+@pytest.mark.parametrize("given", ["$(mktemp -d)/x", "`id -un`", "/tmp/a;b"])
+def test_what_only_a_shell_can_work_out_is_not_measured(given):
+    with pytest.raises(temp.Unmeasured, match="is worked out by a shell"):
+        temp.remote_tmp(given)
+
+
+def test_what_keeps_it_from_being_used_or_made(home, monkeypatch, opened):
+    (home / "file").write_text("")
+    (home / "dangling").symlink_to(home / "gone")
+    (home / "closed").mkdir()
+    (home / "there").mkdir(mode=0o700)  # nobody else needs it
+    access = os.access
+    monkeypatch.setattr(temp.os, "access", lambda path, mode: not path.endswith("closed") and access(path, mode))
+    names = ("file", "file/x", "dangling/x", "closed", "closed/x/y", "there")
+    assert {name: temp.remote_tmp(f"~/{name}")["problem"] for name in names} == {
+        "file": "is no folder",
+        "file/x": f"can not be made: {home}/file is no folder",
+        "dangling/x": f"can not be made: {home}/dangling can not be looked at (No such file or directory)",
+        "closed": "can not be written to by this user",
+        "closed/x/y": f"can not be made: {home}/closed can not be written to by this user",
+        "there": None,
+    }
+    opened({str(home): errno.ENOSPC})
+    assert temp.remote_tmp("~/new")["problem"] == (
+        f"can not be made: {home} takes no file, though it looks as if it would (No space left on device)")

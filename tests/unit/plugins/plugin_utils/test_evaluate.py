@@ -19,15 +19,15 @@ def test_a_whole_report(record):
     report = evaluate(two)
     assert {key: report[key] for key in ("worst", "counts", "machines")} == {
         "worst": "fail",
-        "counts": {"ok": 22, "warn": 1, "fail": 2},
+        "counts": {"ok": 23, "warn": 1, "fail": 2},
         "machines": [
             {"machine": "db1", "address": "10.0.0.5", "roles": ["database"], "worst": "fail",
-             "counts": {"ok": 21, "warn": 1, "fail": 1}, "waived": 0, "clock": {"offset_s": 0.003, "error_s": 0.008}},
+             "counts": {"ok": 22, "warn": 1, "fail": 1}, "waived": 0, "clock": {"offset_s": 0.003, "error_s": 0.008}},
             {"machine": "n1", "address": "10.0.0.6", "roles": [], "worst": "fail", "counts": {"ok": 0, "warn": 0, "fail": 1}, "waived": 0,
              "clock": None},
         ],
     }
-    assert len(report["findings"]) == 25
+    assert len(report["findings"]) == 26
     assert next(finding for finding in report["findings"] if finding["check"] == "disk") == {
         "machine": "db1", "check": "disk", "level": "fail", "detail": "12 GB free on / (needs 30)",
         "fix": "Free space on / or enlarge it, to 30 GB free (du -xh / | sort -h shows what is large)."}

@@ -10,14 +10,15 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils.model import Findi
 
 HERE = Path(__file__).parent
 ORDER = ("login", "system", "architecture", "hostname", "sudo", "packages", "apt_ready", "cpus", "cpu", "memory", "gpu", "limits", "disk",
-         "disk_speed", "temp", "locale", "clock", "time_sync", "time_source", "ports", "firewall", "internet", "mirrors", "network")
+         "disk_speed", "temp", "remote_tmp", "locale", "clock", "time_sync", "time_source", "ports", "firewall", "internet", "mirrors",
+         "network")
 BETWEEN = ("role_ports", "names", "identity", "clocks", "quorum", "alike", "latency")
 # check -> the section of the record that it judges
 SECTIONS = {"system": "system", "architecture": "architecture", "sudo": "sudo", "packages": "apt",
             "hostname": "identity", "apt_ready": "dpkg", "cpus": "cpus", "cpu": "cpu_level", "memory": "memory_mb", "gpu": "gpus",
-            "limits": "confinement", "disk": "disks", "disk_speed": "disk_speed", "temp": "temp", "locale": "locales", "clock": "clock",
-            "time_sync": "time_sync", "time_source": "time_sources", "ports": "listening", "firewall": "firewall",
-            "internet": "internet", "mirrors": "mirrors", "network": "reach"}
+            "limits": "confinement", "disk": "disks", "disk_speed": "disk_speed", "temp": "temp", "remote_tmp": "remote_tmp",
+            "locale": "locales", "clock": "clock", "time_sync": "time_sync", "time_source": "time_sources", "ports": "listening",
+            "firewall": "firewall", "internet": "internet", "mirrors": "mirrors", "network": "reach"}
 # The same of those between machines, but for clocks, where the check clock says what could not be read, and quorum, which reads nothing.
 SECTIONS_BETWEEN = {"names": "names", "identity": "identity", "alike": "libc", "latency": "edges"}
 
@@ -176,8 +177,10 @@ def test_imports_run_one_way():
         elif path.startswith("plugin_utils/reports/"):
             steps = len(Path(path).parts) - 1  # dots that lead from there up to plugin_utils
             assert all(name == "." * steps + "model" or len(name) - len(name.lstrip(".")) < steps for name in ours), path
+        elif path.startswith("plugin_utils/controller/"):
+            assert all(name.startswith((".", "ansible")) for name in ours), path
         elif path.startswith("plugin_utils/"):
-            assert all(name.startswith(".") for name in ours), path
+            assert all(name.startswith(".") and "controller" not in name for name in ours), path
         elif path.startswith("module_utils/"):
             assert not any("plugin_utils" in name for name in ours), path
             assert all(name.startswith(("ansible.module_utils", "ansible_collections.llmgw.preflight.plugins.module_utils"))
