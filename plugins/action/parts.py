@@ -20,6 +20,8 @@ from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import Re
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.vaulted import secrets_in, untold, without
 
 EACH = parts.FILE.format("*")
+# What the role has of it.
+OF_JUDGING = ("preflight_records", "preflight_limits", "preflight_waivers", *(f"preflight_{name}" for name in OF_REPORT))
 MOST_MB = 500  # of one file; a machine has some 10 kB
 
 
@@ -38,42 +40,37 @@ class ActionModule(ActionBase):
         task_vars = task_vars or {}
         now = datetime.datetime.now().astimezone()
         secrets = secrets_in(task_vars)  # of which the limits and waivers may be made
-        problems: list[str] = []
+        given_here = task_vars["hostvars"]._variable_manager.extra_vars  # others may be the inventory's, for the runs that read
+        warnings = settings.misspelt(task_vars, KNOWN) + [
+            f"{name} has no effect here: what the runs were told that read the machines counts."
+            for name in sorted(KNOWN.difference(OF_JUDGING).intersection(given_here))]
 
-        def settle(check: t.Callable[..., t.Any], *given: t.Any) -> t.Any:
-            try:
-                return check(*given)
-            except settings.SettingsError as problem:
-                problems.append(str(problem))
-                return None
+        def refused(why: str) -> dict[str, t.Any]:
+            """As in plan.py not raised."""
+            return {"failed": True, "changed": False, "msg": without(why, secrets), "warnings": warnings}
 
+        settle = settings.Settle()
         fail_on = {name: settle(check, arguments[name], *given, f"preflight_{name}")
                    for name, (check, *given) in OF_REPORT.items()}["fail_on"]
         # With those of the parts they are looked at once more.
         limits = settle(settings.limits, arguments["limits"], "preflight_limits", {})
         waivers = None if arguments["waivers"] is None else settle(settings.waivers, arguments["waivers"])
-        if problems:
-            return refused(without("Nothing was judged, because:\n" + "\n".join(problems), secrets))
-        try:
-            whole = parts.whole(read(files(arguments["paths"])), version(), now, limits, waivers)
-        except (parts.PartsError, settings.SettingsError) as problem:
-            return refused(without(str(problem), secrets))
+        paths = settle(files, arguments["paths"])
+        found = None if paths is None else settle(read, paths)
+        whole = None if found is None else settle(parts.whole, found, version(), now, limits, waivers)
+        if settle.problems:
+            return refused("\n".join(["Nothing was judged, because:", *settle.problems]))
         asked = whole.settings
         try:
             report = evaluate(
                 whole.records, limits=asked["limits"], profile=asked["profile"], custom_checks=asked["custom_checks"],
                 skip=asked["left_out"], waived=asked["waivers"], today=now.date(), elsewhere=whole.elsewhere, told=whole.findings)
         except (RecordsError, settings.SettingsError) as problem:
-            return refused(without(f"What the files hold can not be judged: {problem}", secrets))
+            return refused(f"What the files hold can not be judged: {problem}")
         if secrets:
             report = {**report, **{part: untold(report[part], secrets) for part in ("findings", "waivers")}}
         made = about(now, ansible_version, asked["profile"].get("name"))
-        return {**as_result(report, made, [], whole.sampled, fail_on), "warnings": settings.misspelt(task_vars, KNOWN)}
-
-
-def refused(why: str) -> dict[str, t.Any]:
-    """As in plan.py not raised."""
-    return {"failed": True, "changed": False, "msg": why}
+        return {**as_result(report, made, [], whole.sampled, fail_on), "warnings": warnings}
 
 
 def files(paths: t.Iterable[str]) -> list[Path]:
@@ -86,9 +83,9 @@ def files(paths: t.Iterable[str]) -> list[Path]:
             if there and path.exists():
                 found += there
             else:
-                problems.append(f"{path}: there is no such file, or no {EACH} in it.")
+                problems.append(f"preflight_records is {str(path)!r}: there is no such file, or no {EACH} in it.")
         except OSError as problem:
-            problems.append(f"{path}: it can not be read: {problem.strerror}.")
+            problems.append(f"preflight_records is {str(path)!r}: it can not be read: {problem.strerror}.")
     if problems:
         raise parts.PartsError("\n".join(problems))
     return found

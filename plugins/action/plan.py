@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
 import os
 import typing as t
 import uuid
@@ -14,10 +13,11 @@ from pathlib import Path
 from ansible import constants as C
 from ansible.errors import AnsibleError
 from ansible.module_utils.facts import collector, default_collectors
-from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
-from ansible.plugins.loader import become_loader, connection_loader, shell_loader
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import checks, settings
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.controller import connection
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.controller.inventory import passed_over
+from ansible_collections.llmgw.preflight.plugins.plugin_utils.controller.variables import is_template, worked_out
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.edges import Edges
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import known_ids, skipped
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.files import MODES, in_the_way
@@ -51,11 +51,6 @@ OF_ALL = (
 # And those of the playbooks, of tasks of the user's own, and what the role registers.
 BESIDES = ("preflight_hosts", "preflight_records", OWN_FINDINGS, PLAN, PROBE, CALLS, CLOSED, "preflight_uncalled", "preflight_report")
 KNOWN = frozenset((*(f"preflight_{name}" for name in OF_ALL), *OF_A_MACHINE, *BESIDES))
-KINDS: dict[str, tuple[t.Callable[[t.Any], t.Any], str]] = {  # what Ansible makes of these whatever the plugin, and what they must be
-    variable: kind for keyword, kind in (("become", (boolean, "true or false")), ("pipelining", (boolean, "true or false")),
-                                         ("timeout", (int, "a number of seconds")))
-    for variable in C.MAGIC_VARIABLE_MAPPING[keyword]}
-Option = tuple[t.Callable[..., t.Any], t.Mapping[str, t.Any]]  # what works out its value, and its definition
 OTHERS = 5  # by lot, that a machine tries where not all pairs are tried
 
 
@@ -70,20 +65,16 @@ class ActionModule(ActionBase):
         arguments = self.validate_argument_spec(argument_spec={
             name: {"type": "raw"} for name in OF_ALL
         })[1]
-        problems: dict[str, list[str]] = {}  # what is wrong -> the machines with which it is, if it is with one
+        settle = settings.Settle()
         strategy = str(self._task.get_play().strategy)
         if strategy.rpartition(".")[2].endswith(("free", "host_pinned")):
-            problems[f"the strategy of this play is {strategy}: it lets the first machine go on before the others are read, so "
-                     "they can not be judged together. Put the preflight in a play of its own with strategy: linear."] = []
+            settle.wrong(f"the strategy of this play is {strategy}: it lets the first machine go on before the others are read, so "
+                         "they can not be judged together. Put the preflight in a play of its own with strategy: linear.")
         if self._task.delegate_to:
-            problems[settings.DELEGATED] = []
-
-        def settle(check: t.Callable[..., t.Any], *given: t.Any, machine: str | None = None) -> t.Any:
-            try:
-                return check(*given)
-            except settings.SettingsError as problem:
-                problems.setdefault(str(problem), []).extend([machine] if machine else [])
-                return None
+            settle.wrong(settings.DELEGATED)
+        for source in passed_over(task_vars["hostvars"]._inventory):
+            settle.wrong(f"the inventory {source} could not be read, or not to its end, so machines may be missing; Ansible says above "
+                         "what is wrong with it. Correct it, or leave it out.")
 
         # A file is looked for as the play's own files are, and else from where Ansible was started.
         profile = settle(settings.profile_file, arguments["profile"], "preflight_profile", (task_vars["playbook_dir"], os.getcwd()))
@@ -93,27 +84,29 @@ class ActionModule(ActionBase):
         records_dir = settle(usable_folder, arguments["records_dir"], "preflight_records_dir")
         role_ports = settle(settings.yes_or_no, arguments["role_ports"], True, "preflight_role_ports")
         of_report = {name: settle(check, arguments[name], *given, f"preflight_{name}") for name, (check, *given) in OF_REPORT.items()}
-        if profile is None:  # what the roles are, and so the rest, it alone says
-            return self._refused(problems, task_vars)
-        needs = settle(settings.needs, arguments["needs"], "preflight_needs", profile.needs) or profile.needs
-        needs = settle(settings.packages, arguments["packages"], needs) or needs
         changed = {figure: settle(check, arguments[figure], f"preflight_{figure}")
                    for figure, check in (("systems", settings.systems), ("architectures", settings.architectures))
                    if arguments[figure] is not None}
-        profile = dataclasses.replace(profile, needs=needs, **changed)
-        custom_checks = settle(settings.custom_checks, arguments["custom_checks"], needs, checks.IDS) or []
-        ids = known_ids(custom_checks)
-        only, skip = (settle(settings.check_ids, arguments[which], ids, f"preflight_{which}") for which in ("only", "skip"))
-        peers = settle(settings.peers, arguments["peers"], needs) or []
-        if records_dir and custom_checks:
-            settle(settings.nothing_hidden, custom_checks, secrets_in(task_vars))
+        needs: t.Any = {}
+        custom_checks, peers, ids, only, skip = [], [], (), (), ()
+        if profile:  # what the roles are, and so what names them, it alone says
+            needs = settle(settings.needs, arguments["needs"], "preflight_needs", profile.needs) or profile.needs
+            needs = settle(settings.packages, arguments["packages"], needs) or needs
+            profile = dataclasses.replace(profile, needs=needs, **changed)
+            custom_checks = settle(settings.custom_checks, arguments["custom_checks"], needs, checks.IDS)
+            peers = settle(settings.peers, arguments["peers"], needs) or []
+            if custom_checks is not None:
+                ids = known_ids(custom_checks)
+                only, skip = (settle(settings.check_ids, arguments[which], ids, f"preflight_{which}") for which in ("only", "skip"))
+            if records_dir and custom_checks:
+                settle(settings.nothing_hidden, custom_checks, secrets_in(task_vars))
 
         machines: list[dict[str, t.Any]] = []
         self._names: set[str] = set()  # of the variables of all of them
         port = self._task.port or C.DEFAULT_REMOTE_PORT
         examined = dict.fromkeys(task_vars["ansible_play_hosts_all"])
         for name in self._in_order(task_vars, examined):
-            own = self._variables_of(name, name in examined, task_vars, problems)
+            own = self._variables_of(name, name in examined, task_vars, settle)
             if own is None:
                 continue
             address, address_from = first_of(own, ADDRESSES, name)
@@ -124,13 +117,15 @@ class ActionModule(ActionBase):
                 **({} if name in examined else {"why": "limit"}),
                 "address": settle(settings.address, address, address_from, machine=name),
                 "port": settle(settings.port, own_port, port_from, machine=name),
-                "roles": settle(settings.roles, own["preflight_roles"], own["group_names"], needs, "preflight_roles", machine=name),
+                "roles": profile and settle(
+                    settings.roles, own["preflight_roles"], own["group_names"], needs, "preflight_roles", machine=name),
                 "serves": settle(settings.serves, own["preflight_serves"], "preflight_serves", machine=name),
-                "internet_urls": profile.internet_urls if own["preflight_internet_urls"] is None else settle(
+                "internet_urls": profile and profile.internet_urls if own["preflight_internet_urls"] is None else settle(
                     settings.urls, own["preflight_internet_urls"], machine=name),
             })
-        if problems:
-            return self._refused(problems, task_vars)
+        hints = settings.misspelt(self._names, KNOWN)
+        if settle.problems:
+            return {**self._refused(settle.problems, task_vars), "warnings": hints}
         names_ = {machine["machine"] for machine in machines}
         machines += [{**peer, "examined": False, "why": "peer"} for peer in peers if peer["machine"] not in names_]
         play, earlier, run = self._task.get_play(), task_vars.get("preflight_plan") or {}, uuid.uuid4().hex
@@ -159,7 +154,7 @@ class ActionModule(ActionBase):
             "records_dir": records_dir,
             **of_report,
             "controller": boot_id(),
-            "warnings": settings.misspelt(self._names, KNOWN),
+            "warnings": hints,
             "_ansible_verbose_override": True,
         }
 
@@ -184,7 +179,7 @@ class ActionModule(ActionBase):
         return list(dict.fromkeys([*(host.name for host in hosts), *examined]))
 
     def _variables_of(
-        self, name: str, examined: bool, task_vars: dict[str, t.Any], problems: dict[str, list[str]],
+        self, name: str, examined: bool, task_vars: dict[str, t.Any], settle: settings.Settle,
     ) -> dict[str, t.Any] | None:
         """One machine's own variables, as a task of this play on that machine would see them.
 
@@ -198,23 +193,23 @@ class ActionModule(ActionBase):
         for key in OF_ALL:
             key = f"preflight_{key}"
             if seen.get(key) != task_vars.get(key) or self._differs(seen.get(key), templar):
-                problems.setdefault(f"{key} is not the same for all machines, as it must be: there is one judgement for the play. "
-                                    "Set it for the play, or for the group all.", []).append(name)
+                settle.wrong(f"{key} is not the same for all machines, as it must be: there is one judgement for the play. "
+                             "Set it for the play, or for the group all.", name)
         own: dict[str, t.Any] = {}
 
         def work_out(keys: t.Iterable[str]) -> None:
             for key in keys:
                 try:
-                    own[key] = plain(templar.template(seen.get(key)))
+                    own[key] = worked_out(templar.template, seen.get(key), seen)
                 except AnsibleError as problem:
-                    problems.setdefault(f"{key} can not be worked out: {problem.message}", []).append(name)
+                    settle.wrong(f"{key} can not be worked out: {problem.message}", name)
 
         work_out(OF_A_MACHINE)
         if examined and "ansible_connection" in own:
-            connection = plugin_of(own["ansible_connection"], self._task)
-            work_out(key for key in of_connection(connection) if key in seen and key not in own)
-            for told in wrong_connection(connection, own, self._task):
-                problems.setdefault(told, []).append(name)
+            plugin = connection.plugin_of(own["ansible_connection"], self._task)
+            work_out(key for key in connection.variables_of(plugin) if key in seen and key not in own)
+            for problem in connection.wrong_with(plugin, own, self._task):
+                settle.wrong(problem, name)
         return own if own.keys() >= set(OF_A_MACHINE) else None
 
     def _differs(self, value: t.Any, templar: t.Any) -> bool:
@@ -222,72 +217,15 @@ class ActionModule(ActionBase):
         if not is_template(value):
             return False
         with contextlib.suppress(AnsibleError):  # what can not be worked out is no figure for anybody
-            return bool(templar.template(value) != self._templar.template(value))
+            return bool(worked_out(templar.template, value, templar.available_variables)
+                        != worked_out(self._templar.template, value, self._templar.available_variables))
         return True
-
-
-def plugin_of(given: t.Any, task: t.Any) -> str:
-    name = str(task.connection if given is None else given)
-    return "ssh" if name == "smart" else name
-
-
-@functools.cache
-def loaded_by(loader: t.Any, plugin: str) -> t.Any:
-    """Its class, looked for as Ansible does: a short name, or an old one, may stand for a plugin of some collection. None where there is
-    none, or none any more."""
-    with contextlib.suppress(AnsibleError):
-        return loader.get(plugin, class_only=True) if plugin else None
-    return None
-
-
-@functools.cache
-def of_connection(plugin: str) -> dict[str, list[Option]]:
-    """The variables by which Ansible makes such a connection, each with the plugin's options that it is for."""
-    found: dict[str, list[Option]] = {variable: [] for variables in C.MAGIC_VARIABLE_MAPPING.values() for variable in variables}
-    if loaded := loaded_by(connection_loader, plugin):
-        of = {"plugin_type": "connection", "plugin_name": loaded._load_name}
-        for option, known in C.config.get_configuration_definitions(of["plugin_type"], of["plugin_name"]).items():
-            for variable in known.get("vars") or ():
-                found.setdefault(variable["name"], []).append((functools.partial(C.config.get_config_value, option, **of), known))
-    return found
-
-
-def wrong_connection(connection: str, given: t.Mapping[str, t.Any], task: t.Any) -> t.Iterable[str]:
-    """What is wrong with these variables. With it Ansible would end a task on the machine before it begins, and with it the play: nobody
-    would be told of the others. Where there may be a password, the value is not told."""
-    become = task.become if given.get("ansible_become") is None else given["ansible_become"]
-    plugins = [("ansible_connection", connection_loader, connection),
-               ("ansible_shell_type", shell_loader, str(given.get("ansible_shell_type") or "sh"))]
-    if boolean(str(become), strict=False):
-        plugins.append(("ansible_become_method", become_loader, str(given.get("ansible_become_method") or task.become_method)))
-    for variable, loader, plugin in plugins:
-        if not loaded_by(loader, plugin):
-            yield f"{variable} is {plugin!r}: there is no such {variable.split('_')[1]} plugin."
-    options = of_connection(connection)
-    for variable, value in given.items():
-        kind, must = KINDS.get(variable, (str, ""))
-        try:
-            kind("0" if value is None else value)
-        except (TypeError, ValueError):
-            yield f"{variable} is {value!r}: it must be {must}."
-            continue
-        for value_of, known in options.get(variable, ()) if value is not None else ():
-            try:
-                value_of(variables={variable: value})
-            except AnsibleError:
-                must = f"one of {', '.join(map(str, known['choices']))}" if "choices" in known else f"of type {known.get('type', 'str')}"
-                yield f"{variable} is not as the connection plugin {connection} takes it: it must be {must}."
 
 
 def fact_subsets() -> set[str]:
     """What Linux machines can be asked for; theirs is the code that is here."""
     collectors = collector.find_collectors_for_platform(default_collectors.collectors, [{"system": "Linux"}, {"system": "Generic"}])
     return {"all", "min", *collector.build_fact_id_to_collector_map(collectors)[0]}
-
-
-def is_template(value: t.Any) -> bool:
-    """Whether there is a template in it, as far as can be seen from outside; a machine's facts are none, whatever they look like."""
-    return isinstance(value, (str, dict, list)) and any(sign in str(value) for sign in ("{{", "{%"))
 
 
 def boot_id() -> str:
@@ -300,8 +238,3 @@ def boot_id() -> str:
 def first_of(own: dict[str, t.Any], variables: tuple[str, ...], otherwise: t.Any) -> tuple[t.Any, str]:
     """The first of these variables that is set, with its name."""
     return next(((own[name], name) for name in variables if own[name] not in (None, "")), (otherwise, variables[0]))
-
-
-def plain(value: t.Any) -> t.Any:
-    """A vaulted text is none of Python's kinds of text before ansible-core 2.19."""
-    return value if value is None or isinstance(value, (str, int, float, list, tuple, dict)) else str(value)

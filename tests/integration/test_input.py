@@ -96,6 +96,33 @@ def test_no_machine_to_check_is_no_success(play, tmp_path, text, variables, patt
     assert outcome.report is None
 
 
+@pytest.mark.core
+def test_an_inventory_that_is_read_in_part_is_told_before_it_loses_a_machine(play, tmp_path):
+    folder = tmp_path / "inventory"
+    (folder / "group_vars").mkdir(parents=True)
+    (folder / "group_vars" / "all.yml").write_text("x: 1\n")
+    here = {"ansible_connection": "local", "ansible_python_interpreter": "{{ ansible_playbook_python }}"}
+    (folder / "good.json").write_text(json.dumps({"all": {"hosts": {"a": here}}}))
+    (folder / "README.md").write_text("Ours.\n")  # which Ansible does not take for one
+    assert play(folder, variables={"preflight_only": ["cpus"]}).rc == 0
+    (folder / "range.yml").write_text('all: {hosts: {b: {ansible_connection: local}, "web[1-3]": {}}}\n')
+    outcome = play(folder, arguments=f"-i {tmp_path / 'none'} -i a,c")
+    assert (outcome.rc, outcome.report) == (2, None)
+    assert message_of(outcome).splitlines()[0] == "Nothing was read, because:"
+    assert set(message_of(outcome).splitlines()[1:]) == {
+        f"the inventory {source} could not be read, or not to its end, so machines may be missing; Ansible says above what is wrong with "
+        "it. Correct it, or leave it out." for source in (folder / "range.yml", tmp_path / "none")}
+
+
+@pytest.mark.parametrize("wanted", [["a", "b"], ["a:b", "!c"]])
+def test_machines_may_be_named_by_a_list(play, wanted):
+    inventory = {"all": {"hosts": dict.fromkeys("abc", {"ansible_connection": "local"})}}
+    outcome = play(inventory, variables={"preflight_hosts": wanted, "preflight_only": ["cpus"]})
+    assert [machine["machine"] for machine in outcome.report["machines"]] == ["a", "b"]
+    outcome = play(inventory, variables={"preflight_hosts": ["x", "y"]})
+    assert "matches x,y." in message_of(outcome) and outcome.report is None
+
+
 def test_hosts_and_a_limit_that_have_nothing_in_common_are_no_success(play):
     inventory = {"all": {"hosts": dict.fromkeys(("a", "b"), {"ansible_connection": "local"})}}
     outcome = play(inventory, variables={"preflight_hosts": "a"}, arguments="--limit b")

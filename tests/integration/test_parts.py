@@ -256,15 +256,19 @@ def test_the_judge_has_limits_and_waivers_of_its_own_and_a_limit_does_not_pass_o
 
 
 def test_all_that_the_judge_can_not_use_is_told_at_once(play, tmp_path):
-    found = judged(play, str(tmp_path), preflight_limits={"stale": 1}, preflight_fail_on="error", preflight_report_formats="html,pdf",
-                   preflight_report_mode="0777", preflight_report_dir="/dev/null/x", preflight_stats_key="a-b", preflight_fit="maybe",
-                   preflight_waivers=[5])
+    found = judged(play, [str(tmp_path), "/none"], preflight_limits={"stale": 1}, preflight_fail_on="error",
+                   preflight_report_formats="html,pdf", preflight_report_mode="0777", preflight_report_dir="/dev/null/x",
+                   preflight_stats_key="a-b", preflight_fit="maybe", preflight_waivers=[5], preflight_report_dirs="x", preflight_skip="cpus")
     assert (found.rc, found.report) == (2, None)
     (told,) = [event["event_data"]["res"]["msg"] for event in found.events if event["event"] == "runner_on_failed"]
     begins = ["Nothing was judged, because:", "preflight_fit is 'maybe'", "preflight_fail_on is 'error'",
               "preflight_report_dir is '/dev/null/x'", "preflight_report_formats is 'pdf'", "preflight_report_mode is '0777'",
-              "preflight_stats_key is 'a-b'", "preflight_limits key is 'stale'", "preflight_waivers[0] is 5"]
+              "preflight_stats_key is 'a-b'", "preflight_limits key is 'stale'", "preflight_waivers[0] is 5",
+              f"preflight_records is '{tmp_path}'", "preflight_records is '/none'"]
     assert [line[:len(begin)] for line, begin in zip(told.splitlines(), begins, strict=True)] == begins
+    said = " ".join(found.output.split())
+    assert "Is preflight_report_dir meant?" in said
+    assert "preflight_skip has no effect here: what the runs were told that read the machines counts." in said
 
 
 def test_the_judge_takes_what_the_role_takes(play, tmp_path):
@@ -280,7 +284,8 @@ def test_the_judge_takes_what_the_role_takes(play, tmp_path):
 
 @pytest.mark.parametrize(("given", "told"), [
     ({"preflight_records": "{folder}"}, "{folder}/preflight-records-x.json: it is no JSON, or cut short."),
-    ({"preflight_records": ["{folder}/none"]}, "{folder}/none: there is no such file, or no preflight-records-*.json in it."),
+    ({"preflight_records": ["{folder}/none"]},
+     "preflight_records is '{folder}/none': there is no such file, or no preflight-records-*.json in it."),
     ({}, "There is no part to judge, so there is nothing to call good: let preflight_records name files or folders."),
 ], ids=["damaged", "missing", "not named"])
 def test_what_can_not_be_judged_publishes_nothing(play, tmp_path, given, told):
@@ -288,7 +293,7 @@ def test_what_can_not_be_judged_publishes_nothing(play, tmp_path, given, told):
     outcome = play(playbook=JUDGE, variables=json.loads(json.dumps(given).replace("{folder}", str(tmp_path))))
     assert (outcome.rc, outcome.report) == (2, None)
     assert [event["event_data"]["res"]["msg"] for event in outcome.events if event["event"] == "runner_on_failed"] == [
-        told.format(folder=tmp_path)]
+        f"Nothing was judged, because:\n{told.format(folder=tmp_path)}"]
     assert "Traceback" not in outcome.output and "An exception occurred" not in outcome.output
     (stats,) = [event["event_data"] for event in outcome.events if event["event"] == "playbook_on_stats"]
     assert not stats.get("artifact_data")

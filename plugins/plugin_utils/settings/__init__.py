@@ -13,12 +13,13 @@ from .machine import address, port, roles, serves
 from .needs import architectures, as_given, needs, packages, systems
 from .peers import peers
 from .profile import Profile, profile, profile_file
+from .settle import Settle
 from .values import SettingsError, choice, choices, folder, key, misspelt, texts, urls, yes_or_no
 
 __all__ = [
-    "LIMITS", "Profile", "SettingsError", "address", "architectures", "as_given", "check_ids", "choice", "choices", "custom_checks",
-    "folder", "gather_subset", "key", "limits", "misspelt", "needs", "nothing_hidden", "packages",
-    "peers", "port", "profile", "profile_file", "roles", "serves", "systems", "texts", "urls", "waivers",
+    "LIMITS", "Profile", "SettingsError", "Settle", "address", "architectures", "as_given", "check_ids", "choice", "choices",
+    "custom_checks", "folder", "gather_subset", "key", "limits", "misspelt", "needs", "nothing_hidden",
+    "packages", "peers", "port", "profile", "profile_file", "roles", "serves", "systems", "texts", "urls", "waivers",
     "yes_or_no",
 ]
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from ansible import __version__ as ansible_version
 from ansible.plugins.loader import connection_loader
 from ansible_collections.llmgw.preflight.plugins.action import judge, plan
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.checks import IDS
@@ -25,7 +26,7 @@ FINDING = {"check": "raid", "level": "warn", "detail": "a disk is out", "fix": "
 # What is asked wrongly: name -> an action with what it is given.
 WRONG = {
     "plan": {"plan": {"limits": {"clock_s": "soon"}, "only": ["disks"], "fit": "perhaps", "report_formats": ["pdf"]}},
-    "profile": {"plan": {"profile": "none", "fail_on": "error", "skip": ["disks"]}},
+    "profile": {"plan": {"profile": "none", "fail_on": "error", "skip": ["disks"], "architectures": "x86_64"}},
     "probe": {"probe": {"plan": {"of": "nobody"}}},
     "limits": {"probe": {"limits": {"clock_s": 0}}},
     "edges": {"edges": {"plan": {"of": "nobody"}}},
@@ -43,7 +44,7 @@ PLAYS = [
     }, "roles": ["llmgw.preflight.preflight"]},
     {"name": "Nonsense", "hosts": "n1", "gather_facts": False, "vars": {"found": {}}, "tasks": [
         *({"name": name, **{f"llmgw.preflight.{action}": given for action, given in what.items()}, "register": f"of_{name}",
-           "ignore_errors": True} for name, what in WRONG.items()),
+           "ignore_errors": True, **({"vars": {"preflight_port": "x"}} if name == "profile" else {})} for name, what in WRONG.items()),
         {"name": "Nothing", "llmgw.preflight.plan": {}, "register": "of_nothing"},
         {"name": "Parts", "llmgw.preflight.parts": {"paths": ["{{ preflight_records_dir }}"]}, "register": "of_whole"},
         {"name": "Alone", "llmgw.preflight.probe": {"skip": [name for name in SECTIONS if name not in ("login", "cpus", "clock")]},
@@ -63,6 +64,9 @@ def played(folder, hosts, plays, *options, **given):
     routing = folder / "ansible_collections" / "community" / "docker" / "meta" / "runtime.yml"  # where Ansible looks for the short name
     routing.parent.mkdir(parents=True)
     routing.write_text("plugin_routing: {connection: {docker: {redirect: ansible.builtin.local}}}")
+    broken = folder / "connection_plugins" / "broken.py"
+    broken.parent.mkdir()
+    broken.write_text("import of_nobody\n")
     settings = {"ANSIBLE_COLLECTIONS_PATH": f"{COLLECTIONS}:{folder}", "ANSIBLE_HOME": str(folder / "home"), "ANSIBLE_NOCOLOR": "1",
                 "ANSIBLE_DEPRECATION_WARNINGS": "0", "LC_ALL": "C.UTF-8", "ANSIBLE_FORCE_COLOR": "0"}
     ran = subprocess.run(
@@ -124,35 +128,45 @@ def test_a_plan_of_nothing_is_one_of_defaults(done):
 @pytest.mark.parametrize(("name", "words"), [
     ("plan", ["preflight_limits.clock_s is 'soon'", "preflight_only is 'disks'", "preflight_fit is 'perhaps'",
               "preflight_report_formats is 'pdf'"]),
-    ("profile", ["preflight_profile is 'none'", "preflight_fail_on is 'error'"]),
+    ("profile", ["preflight_profile is 'none'", "preflight_fail_on is 'error'", "preflight_architectures is 'x86_64'",
+                 "preflight_port is 'x'"]),
     ("probe", ["There is no plan to go by"]),
     ("limits", ["limits.clock_s is 0"]),
     ("edges", ["There is no plan to go by"]),
     ("judge", ["There is no plan to go by"]),
     ("report", ["This is not a report: it has no machines, findings."]),
-    ("parts", ["/no/such/file: there is no such file"]),
+    ("parts", ["preflight_records is '/no/such/file': there is no such file"]),
 ])
 def test_nonsense_is_told(done, name, words):
     result = done[2][name]
+    if name == "profile":  # and what is misspelt is told with it
+        assert [told for told in result["warnings"] if "Is preflight_custom_checks meant?" in told]
     assert result["failed"] and [word for word in words if word not in result["msg"]] == []
 
 
 # What is unlike itself from machine to machine, and plays of other forms.
 NOTHING = "{{ nothing_of_this_name }}"
-GOOD = {"ansible_connection": "docker", "ansible_port": " 22 ",
+OMITTED = "{{ nothing_of_this_name | default(omit) }}"
+OMITTING = {"preflight_address": OMITTED, "ansible_host": OMITTED, "preflight_port": OMITTED, "preflight_internet_urls": [OMITTED],
+            "preflight_serves": OMITTED, "ansible_become_method": OMITTED, "ansible_timeout": OMITTED}
+GOOD = {**OMITTING,
+        "ansible_connection": "docker", "ansible_port": " 22 ", "preflight_port": None,
         "ansible_become": "no", "ansible_become_method": "llmgw.none.such", "ansible_timeout": "{{ 5 + 5 }}", "ansible_pipelining": "yes",
         "ansible_shell_type": "", "ansible_of_my_own": NOTHING}
 SSH = {"ansible_connection": "ssh", "ansible_ssh_retries": "few", "ansible_ssh_use_tty": "no", "ansible_ssh_transfer_method": "pigeon"}
 ODD_HOSTS = {"all": {
-    "vars": {**LOCAL, "preflight_skip": "{{ own_skip | default([]) }}", "preflight_packages": "{{ own_packages }}", "own_packages": {}},
+    "vars": {**LOCAL, "preflight_skip": "{{ own_skip | default([]) }}", "preflight_records_dir": OMITTED,
+             "preflight_packages": "{{ own_packages }}", "own_packages": {}},
     "children": {
         "batch": {"vars": {"preflight_roles": ["etcd_witness"]},
-                  "hosts": {"s1": {}, "s2": {"preflight_own_findings": "{{ nothing_of_this_name if later | default(false) else [] }}"},
+                  "hosts": {"s1": OMITTING,
+                            "s2": {"preflight_own_findings": "{{ nothing_of_this_name if later | default(false) else [] }}"},
                             "beyond": {"ansible_connection": "llmgw.none.such", "ansible_timeout": NOTHING}}},
         "wrong": {"hosts": {"good": GOOD, "w1": {"ansible_connection": "llmgw.none.such"},
                             "w2": {"preflight_address": NOTHING}, "w3": {"preflight_only": ["login"]}, "w4": {"own_skip": ["temp"]},
                             "w5": {"own_packages": NOTHING}, "w6": {"ansible_become": True, "ansible_become_method": "llmgw.none.such"},
                             "w7": {"ansible_shell_type": "none"}, "w8": {"ansible_timeout": "soon"}, "w9": SSH,
+                            "w11": {"ansible_connection": "broken"}, "w12": {"ansible_timeout": 7.5},
                             "alias": {"ansible_connection": "paramiko"},
                             "w10": {"ansible_password": {"__ansible_vault": "$ANSIBLE_VAULT;1.1;AES256\n6261640a6261640a626164"}}}}}}}
 
@@ -229,6 +243,7 @@ def test_what_the_judge_can_not_do_is_told(odd):
     ("ansible_become_method is 'llmgw.none.such': there is no such become plugin.", "w6"),
     ("ansible_password can not be worked out: ", "w10"), ("ansible_shell_type is 'none': there is no such shell plugin.", "w7"),
     ("ansible_timeout is 'soon': it must be a number of seconds.", "w8"),
+    ("ansible_connection is 'broken': this connection plugin can not be loaded: No module named 'of_nobody'.", "w11"),
     ("ansible_ssh_retries is not as the connection plugin ssh takes it: it must be of type integer.", "w9"),
     ("ansible_ssh_transfer_method is not as the connection plugin ssh takes it: it must be one of sftp, scp, piped, smart.", "w9")])
 def test_what_is_wrong_with_one_machine_is_told_of_that_one(odd, words, machines):
@@ -236,6 +251,17 @@ def test_what_is_wrong_with_one_machine_is_told_of_that_one(odd, words, machines
     assert len(told) == 1 and told[0].endswith(f" ({machines})")
     assert "good" not in odd("unlike")["msg"]
     assert ("(alias)" in odd("unlike")["msg"]) != ("paramiko" in connection_loader.aliases)  # which has_plugin does not know
+
+
+def test_a_number_of_seconds_is_what_this_ansible_takes_for_one(odd):
+    half = "ansible_timeout is 7.5: it must be a number of seconds. (w12)" in odd("unlike")["msg"].splitlines()
+    assert half == (not ansible_version.startswith("2.16."))  # which cuts the half off
+
+
+def test_what_is_left_out_by_omit_is_not_set(odd):
+    first, = odd("of_s1")["machines"]
+    assert (first["machine"], first["address"]) == ("s1", "s1")
+    assert "omit" not in json.dumps([odd("of_s1"), odd("unlike")["msg"]])
 
 
 def test_a_play_in_which_the_machines_can_not_be_judged_together(odd):

@@ -468,18 +468,20 @@ def test_where_there_is_nothing_that_is_said(tmp_path, made):
 def test_all_that_is_not_there_is_told_at_once(tmp_path):
     with pytest.raises(parts.PartsError) as problem:
         action.files([str(tmp_path), str(tmp_path / "none"), "5"])
-    assert [line.partition(":")[0] for line in str(problem.value).splitlines()] == [str(tmp_path), f"{tmp_path}/none", "5"]
+    assert [line.partition(":")[0] for line in str(problem.value).splitlines()] == [
+        f"preflight_records is '{path}'" for path in (tmp_path, f"{tmp_path}/none", "5")]
 
 
 @pytest.fixture
 def run(tmp_path):
     """run(part, ...): the result of the task that judges this one file."""
-    def task(part, variables=None, **given):
+    def task(part, variables=None, extra=(), **given):
         path = tmp_path / "preflight-records-1.json"
         path.write_text(json.dumps(part))
         task = types.SimpleNamespace(args={"paths": [str(path)], **given}, async_val=0, check_mode=False, action="parts", diff=False)
         connection = types.SimpleNamespace(_shell=types.SimpleNamespace(tmpdir="none is made"))
-        return action.ActionModule(task, connection, types.SimpleNamespace(check_mode=False), None, None, None).run(task_vars=variables)
+        return action.ActionModule(task, connection, types.SimpleNamespace(check_mode=False), None, None, None).run(
+            task_vars={"hostvars": types.SimpleNamespace(_variable_manager=types.SimpleNamespace(extra_vars=extra)), **(variables or {})})
 
     return task
 
@@ -514,3 +516,22 @@ def test_what_is_no_json_is_told_of_each_file(tmp_path, content):
     assert str(problem.value).splitlines() == [
         *(f"{path}: it is no JSON, or cut short." for path in paths),
         f"{tmp_path / 'gone'}: it can not be read: No such file or directory."]
+
+
+def test_all_that_keeps_it_from_judging_is_told_at_once(part, run, tmp_path):
+    result = run(part("n1"), limits={"clock": 1}, waivers="x", fail_on="error", variables={"preflight_fail_onn": 1},
+                 paths=[str(tmp_path / "none"), str(tmp_path)])
+    assert [line.partition(" is ")[0] for line in result["msg"].splitlines()] == [
+        "Nothing was judged, because:", "preflight_fail_on", "preflight_limits key", "preflight_waivers", "preflight_records"]
+    assert result["warnings"] == [
+        "preflight_fail_onn is no variable of the preflight, so nothing is done with it. Is preflight_fail_on meant?"]
+    damaged = run({**part("n1"), "machines": 5}, fail_on="error")["msg"].splitlines()
+    assert len(damaged) == 3 and damaged[1].startswith("preflight_fail_on is 'error'") and "it is damaged" in damaged[2]
+
+
+def test_what_has_no_effect_is_told_where_it_is_given_for_this_run(part, run):
+    told = "preflight_skip has no effect here: what the runs were told that read the machines counts."
+    given = {"preflight_skip": ["cpus"], "preflight_limits": {}, "preflight_report_dir": "", "preflight_records": "x", "my_own": 1}
+    assert run(part("n1"), extra=given)["warnings"] == [told]
+    assert run(part("n1"), variables=given)["warnings"] == []  # the inventory's, for the runs that read
+    assert run(part("n1"), extra=given, fail_on="error")["warnings"] == [told]
