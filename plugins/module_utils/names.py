@@ -11,7 +11,7 @@ def names(peers, limit_s):
     """Look up this machine's hostname, and the address of each of ``peers`` (machine, address) that is a name.
 
     Only what leads to nobody, or to this machine itself, is kept, so that it does not grow with the square of the machines. answered is
-    false where no name server said so: none answers, or not within ``limit_s``.
+    false where no name server said so: none answers, or not within ``limit_s``, which whoever looks it up there waits for too.
     """
     own = socket.gethostname()
     named = [peer for peer in peers if not is_address(peer["address"])]
@@ -25,5 +25,5 @@ def names(peers, limit_s):
             nobody.append(dict(kept, answered=peer["address"] in found))
         elif ones_own:
             loopback.append(dict(kept, to=ones_own[0]))
-    # No answer in time is none: whoever looks up the hostname there waits as long.
-    return {"own": {"name": own, "addresses": found.get(own) or None}, "looked_up": len(named), "nobody": nobody, "loopback": loopback}
+    return {"own": {"name": own, "addresses": found.get(own) or None, "answered": own in found}, "looked_up": len(named),
+            "nobody": nobody, "loopback": loopback}

@@ -156,7 +156,7 @@ record:
       hostname: db1
       addresses: [10.0.0.5]
       macs: ["52:54:00:8a:31:05"]
-    names: {own: {name: db1, addresses: [127.0.1.1]}, looked_up: 2, nobody: [], loopback: []}
+    names: {own: {name: db1, addresses: [127.0.1.1], answered: true}, looked_up: 2, nobody: [], loopback: []}
     listening: [{port: 22, address: 0.0.0.0, process: null, user: root}]
     internet: [{url: "http://deb.debian.org/", ok: true, via: direct, stage: null, reason: null, seconds: 0.03}]
     reach: {tried: 2, open: 2, seconds: {median: 0.0004, max: 0.0012}, not_open: []}

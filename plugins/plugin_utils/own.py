@@ -65,7 +65,8 @@ def _kind(given: t.Any) -> str:
 def _problem(told: t.Any, taken: t.Container[str]) -> str | None:
     if not isinstance(told, Mapping):
         return f"is {_kind(told)}, not a mapping"
-    needed = [key for key in KEYS if key != "fix" or told.get("level") != str(Level.OK)]
+    level = told.get("level")
+    needed = [key for key in KEYS if key != "fix" or not isinstance(level, str) or LEVELS.get(level, Level.OK) > Level.OK]
     absent = [key for key in needed if not isinstance(told.get(key), str) or not told[key].strip()]
     if absent:
         return f"has no text under {', '.join(absent)}"

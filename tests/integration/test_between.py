@@ -56,11 +56,11 @@ ROWS = {
         ("misled", "names"): ("fail", r"n1 leads to 127\.0\.1\.1, which is this machine itself"),
         ("misled", "network"): ("fail", r"does not reach n1 \(n1 port 22: something else answers there\)")}),
     "a name for which no server answers": ("nameless n1", BY_NAME, {
-        ("nameless", "names"): ("fail", r"no name server answers for n1; its own hostname nameless leads nowhere"),
+        ("nameless", "names"): ("fail", r"no name server answers for n1; no name server answers for its own hostname nameless"),
         ("nameless", "sudo"): SLOW_SUDO,
         ("nameless", "network"): ("fail", r"does not reach n1 \(n1 port 22: its name can not be looked up\)")}),
     "no hostname of its own": ("n1 nameless", {}, {
-        ("nameless", "names"): ("warn", r"its own hostname nameless leads nowhere"),
+        ("nameless", "names"): ("warn", r"no name server answers for its own hostname nameless"),
         ("nameless", "sudo"): SLOW_SUDO}),
     "another system for a replica": ("db1 db2 ubuntu", {}, {
         (None, "alike"): ("warn", r"the 3 with PostgreSQL have not the same system: debian 12 \(db1, db2\), ubuntu 24\.04 \(ubuntu\)")}),

@@ -258,7 +258,8 @@ def test_the_judge_has_limits_and_waivers_of_its_own_and_a_limit_does_not_pass_o
 def test_all_that_the_judge_can_not_use_is_told_at_once(play, tmp_path):
     found = judged(play, [str(tmp_path), "/none"], preflight_limits={"stale": 1}, preflight_fail_on="error",
                    preflight_report_formats="html,pdf", preflight_report_mode="0777", preflight_report_dir="/dev/null/x",
-                   preflight_stats_key="a-b", preflight_fit="maybe", preflight_waivers=[5], preflight_report_dirs="x", preflight_skip="cpus")
+                   preflight_stats_key="a-b", preflight_fit="maybe", preflight_waivers=[5],
+                   preflight_report_dirs="x", preflight_skip="cpus")
     assert (found.rc, found.report) == (2, None)
     (told,) = [event["event_data"]["res"]["msg"] for event in found.events if event["event"] == "runner_on_failed"]
     begins = ["Nothing was judged, because:", "preflight_fit is 'maybe'", "preflight_fail_on is 'error'",

@@ -2,7 +2,8 @@
 """Does each machine look up itself, and the others where they are told by name?
 
 A name of another machine that leads to this machine itself (127.0.1.1 in /etc/hosts, left by an image), or to nobody, fails.
-Its own name may well lead to 127.0.1.1, as Debian has it; where it leads nowhere that is a warning. Left out for one machine alone.
+Its own name may well lead to 127.0.1.1, as Debian has it; where it leads nowhere, or nobody answers in time, that is a warning. Left out
+for one machine alone.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ def _judge(names: Mapping[str, t.Any]) -> Verdict:
     wrong += [f"{_named(peer)} leads nowhere" for peer in names["nobody"] if peer["answered"]]
     unanswered = [_named(peer) for peer in names["nobody"] if not peer["answered"]]
     wrong += [f"no name server answers for {several(unanswered)}"] if unanswered else []
-    own = [] if names["own"]["addresses"] else [f"its own hostname {names['own']['name']} leads nowhere"]
+    own = [] if names["own"]["addresses"] else [
+        f"its own hostname {names['own']['name']} leads nowhere" if names["own"].get("answered", True) is True else
+        f"no name server answers for its own hostname {names['own']['name']}"]
     if wrong:
         return fail("; ".join([several(wrong, "; "), *own]), f"{FIX} {FIX_OWN}" if own else FIX, *_commands(names))
     if own:

@@ -40,7 +40,7 @@ def peer(address, machine=None):
     return {"machine": machine or address, "address": address, "port": 22}
 
 
-OWN = {"name": "box", "addresses": ["127.0.1.1"]}
+OWN = {"name": "box", "addresses": ["127.0.1.1"], "answered": True}
 
 
 def test_only_names_are_looked_up(table):
@@ -71,7 +71,7 @@ def test_a_name_for_which_no_server_answers_is_told_apart_and_does_not_hide_the_
 def test_its_own_name_without_an_answer_has_no_address_and_does_not_hide_the_others(monkeypatch, own):
     monkeypatch.setattr(names.socket, "gethostname", lambda: own)
     assert names.names([peer("db1"), peer("db9")], 0.5) == {
-        "own": {"name": own, "addresses": None}, "looked_up": 2,
+        "own": {"name": own, "addresses": None, "answered": own == "nobody"}, "looked_up": 2,
         "nobody": [{"machine": "db9", "address": "db9", "answered": True}], "loopback": []}
 
 

@@ -31,10 +31,10 @@ def test_a_whole_report(record):
     assert next(finding for finding in report["findings"] if finding["check"] == "disk") == {
         "machine": "db1", "check": "disk", "level": "fail", "detail": "12 GB free on / (needs 30)",
         "fix": "Free space on / or enlarge it, to 30 GB free (du -xh / | sort -h shows what is large)."}
-    assert report["findings"][23] == {
+    assert report["findings"][24] == {
         "machine": "n1", "check": "login", "level": "fail", "detail": "Connection refused",
         "fix": "Start the SSH server there, or correct ansible_host and ansible_port in the inventory."}
-    assert report["findings"][24] == {
+    assert report["findings"][25] == {
         "machine": None, "check": "quorum", "level": "ok", "detail": "1 etcd member (db1): its loss stops everything", "fix": ""}
     assert json.loads(json.dumps(report)) == report
 

@@ -53,6 +53,7 @@ def test_nothing_left_is_nothing_told(record, nothing):
     ([{**FOUND, "detail": 5}], "[0] has no text under detail"), ([{**FOUND, "detail": " "}], "[0] has no text under detail"),
     ([{**FOUND, "level": 2}], "[0] has no text under level"), ([{**FOUND, "level": ["ok"]}], "[0] has no text under level"),
     ([{**FOUND, "level": "OK"}], "[0] has the level 'OK'"), ([{**FOUND, "level": "error"}], "[0] has the level 'error'"),
+    ([{**FOUND, "level": "bad", "fix": None}], "[0] has the level 'bad'"),
     ([{**FOUND, "machine": "db2", 5: 6}], "[0] has '5', which is not known"),
     ([{**FOUND, "fixes": ""}], "[0] has 'fixes', which is not known"),
     *(([{**FOUND, "check": bad}], f"[0] has the check {bad!r}, and {CHECK_ID_IS}")
