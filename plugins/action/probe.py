@@ -223,9 +223,13 @@ class ActionModule(ActionBase):
         return become.plugin_of(self._task, self._vars, self._templar.template, self._play_context.become_pass)
 
     def _becomes_as_usual(self) -> bool:
-        """Whether the machine itself can tell how it is with sudo; what can't be worked out is told by what tries it."""
+        """Whether the machine itself can tell how it is with sudo; what can't be worked out is told by what tries it.
+
+        Where no task ever becomes another user (ansible_become: false), nobody cares in what way.
+        """
         with contextlib.suppress(Exception):
-            return become.is_usual(self._become_plugin())
+            off = self._worked_out("ansible_become")
+            return (off is not None and not become.is_on(self._task, {"ansible_become": off})) or become.is_usual(self._become_plugin())
         return False
 
     def _read_sudo(self) -> t.Any:

@@ -28,29 +28,9 @@ options:
   waivers:
     description: As O(llmgw.preflight.preflight#role:main:preflight_waivers). They stand in for those of the parts, which hold without them.
     type: raw
-  fit:
-    description: The value of O(llmgw.preflight.preflight#role:main:preflight_fit).
-    type: raw
-  fail_on:
-    description: The value of O(llmgw.preflight.preflight#role:main:preflight_fail_on).
-    type: raw
-  report_dir:
-    description: The value of O(llmgw.preflight.preflight#role:main:preflight_report_dir).
-    type: raw
-  report_formats:
-    description: The value of O(llmgw.preflight.preflight#role:main:preflight_report_formats).
-    type: raw
-  report_mode:
-    description: The value of O(llmgw.preflight.preflight#role:main:preflight_report_mode).
-    type: raw
-  fix_script:
-    description: The value of O(llmgw.preflight.preflight#role:main:preflight_fix_script).
-    type: raw
-  stats_key:
-    description: The value of O(llmgw.preflight.preflight#role:main:preflight_stats_key).
-    type: raw
 extends_documentation_fragment:
   - llmgw.preflight.attributes
+  - llmgw.preflight.of_report
 seealso:
   - module: llmgw.preflight.judge
   - module: llmgw.preflight.report

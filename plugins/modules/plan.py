@@ -31,21 +31,6 @@ options:
   role_ports:
     description: The variable O(llmgw.preflight.preflight#role:main:preflight_role_ports).
     type: raw
-  fail_on:
-    description: The value of O(llmgw.preflight.preflight#role:main:preflight_fail_on).
-    type: raw
-  report_dir:
-    description: The value of O(llmgw.preflight.preflight#role:main:preflight_report_dir).
-    type: raw
-  report_formats:
-    description: The value of O(llmgw.preflight.preflight#role:main:preflight_report_formats).
-    type: raw
-  report_mode:
-    description: The value of O(llmgw.preflight.preflight#role:main:preflight_report_mode).
-    type: raw
-  fix_script:
-    description: The value of O(llmgw.preflight.preflight#role:main:preflight_fix_script).
-    type: raw
   profile:
     description: The value of O(llmgw.preflight.preflight#role:main:preflight_profile).
     type: raw
@@ -64,20 +49,15 @@ options:
   waivers:
     description: The value of O(llmgw.preflight.preflight#role:main:preflight_waivers).
     type: raw
-  fit:
-    description: The value of O(llmgw.preflight.preflight#role:main:preflight_fit).
-    type: raw
   peers:
     description: The value of O(llmgw.preflight.preflight#role:main:preflight_peers).
     type: raw
   records_dir:
     description: The value of O(llmgw.preflight.preflight#role:main:preflight_records_dir).
     type: raw
-  stats_key:
-    description: The value of O(llmgw.preflight.preflight#role:main:preflight_stats_key).
-    type: raw
 extends_documentation_fragment:
   - llmgw.preflight.attributes
+  - llmgw.preflight.of_report
 seealso:
   - module: llmgw.preflight.probe
   - module: llmgw.preflight.judge

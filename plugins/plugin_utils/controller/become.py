@@ -17,6 +17,7 @@ from .. import login
 from .variables import Template, worked_out
 
 SUDO = "sudo"
+become_loader.get(SUDO)  # looked for once, since the workers are forked with what is found
 NO_ANSWER = r"Timeout \((\d+)s\) waiting for privilege escalation"  # Ansible's words for it
 # A line that says it; sudo may print others before it, such as a lecture, and behind it.
 SAYS_WHY = r"^.*(?:unknown user|does not exist|not in the sudoers|may not run|not allowed).*"

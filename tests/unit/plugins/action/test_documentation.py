@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 from ansible.plugins.action import ActionBase
-from ansible_collections.llmgw.preflight.plugins.doc_fragments.attributes import ModuleDocFragment
+from ansible_collections.llmgw.preflight.plugins.doc_fragments import attributes, of_report
 
 PLUGINS = "ansible_collections.llmgw.preflight.plugins"
 NAMES = sorted(path.stem for path in (Path(__file__).parents[4] / "plugins" / "modules").glob("*.py"))
@@ -42,6 +42,8 @@ def test_options(name, taken, monkeypatch):
     told = yaml.safe_load(module.DOCUMENTATION)
     assert told["module"] == name
     spec, options = taken(name), told.get("options", {})
+    if "llmgw.preflight.of_report" in told["extends_documentation_fragment"]:
+        options |= yaml.safe_load(of_report.ModuleDocFragment.DOCUMENTATION)["options"]
     assert set(options) == set(spec)
     for option, of in options.items():
         assert bool(of.get("required")) == bool(spec[option].get("required")), option
@@ -53,4 +55,4 @@ def test_options(name, taken, monkeypatch):
 
 
 def test_what_all_have_in_common():
-    assert set(yaml.safe_load(ModuleDocFragment.DOCUMENTATION)["attributes"]) == {"check_mode", "diff_mode"}
+    assert set(yaml.safe_load(attributes.ModuleDocFragment.DOCUMENTATION)["attributes"]) == {"check_mode", "diff_mode"}

@@ -320,6 +320,12 @@ def test_ways_that_can_not_be_tried(action):
     assert made.asked == []
 
 
+def test_where_no_task_becomes_another_user_its_way_is_not_tried(action):
+    made = action(printed=[read(sudo={"how": "nopasswd"})], skip=["clock"], become=True,
+                  variables={"ansible_become_method": "su", "ansible_become": "no"})
+    assert (done(made)["record"]["sudo"], made.asked) == ({"how": "nopasswd"}, [])
+
+
 def test_where_nobody_looks_at_it_nothing_is_tried(action):
     made = action(printed=[read()], skip=["clock", "sudo"], variables={"ansible_become_method": "su"})
     assert "sudo" not in done(made)["record"] and made.asked == []
