@@ -88,18 +88,17 @@ class ActionModule(ActionBase):
                    for figure, check in (("systems", settings.systems), ("architectures", settings.architectures))
                    if arguments[figure] is not None}
         needs: t.Any = {}
-        custom_checks, peers, ids, only, skip = [], [], (), (), ()
+        custom_checks, peers = None, []
         if profile:  # what the roles are, and so what names them, it alone says
             needs = settle(settings.needs, arguments["needs"], "preflight_needs", profile.needs) or profile.needs
             needs = settle(settings.packages, arguments["packages"], needs) or needs
             profile = dataclasses.replace(profile, needs=needs, **changed)
             custom_checks = settle(settings.custom_checks, arguments["custom_checks"], needs, checks.IDS)
             peers = settle(settings.peers, arguments["peers"], needs) or []
-            if custom_checks is not None:
-                ids = known_ids(custom_checks)
-                only, skip = (settle(settings.check_ids, arguments[which], ids, f"preflight_{which}") for which in ("only", "skip"))
             if records_dir and custom_checks:
                 settle(settings.nothing_hidden, custom_checks, secrets_in(task_vars))
+        ids = known_ids(named(arguments["custom_checks"]) if custom_checks is None else custom_checks)
+        only, skip = (settle(settings.check_ids, arguments[which], ids, f"preflight_{which}") for which in ("only", "skip"))
 
         machines: list[dict[str, t.Any]] = []
         self._names: set[str] = set()  # of the variables of all of them
@@ -220,6 +219,11 @@ class ActionModule(ActionBase):
             return bool(worked_out(templar.template, value, templar.available_variables)
                         != worked_out(self._templar.template, value, self._templar.available_variables))
         return True
+
+
+def named(given: t.Any) -> list[dict[str, t.Any]]:
+    """Of checks of the user's own that can't be used as they are, those with a name, so that it is not called unknown besides."""
+    return [check for check in given if isinstance(check, dict) and isinstance(check.get("check"), str)] if isinstance(given, list) else []
 
 
 def fact_subsets() -> set[str]:

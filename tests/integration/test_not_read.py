@@ -66,7 +66,7 @@ def test_the_cause_is_named_and_nothing_else_is_reported(outcome, name):
 @pytest.mark.parametrize("name", HEALTHY)
 def test_the_others_are_read_whole(outcome, name):
     levels = {check: finding["level"] for (machine, check), finding in outcome.findings().items() if machine == name}
-    assert len(levels) == 21
+    assert len(levels) == 22
     assert {check for check, level in levels.items() if level != "ok"} == {"network", "names"} | (  # it can't reach the dead ones either
         {"temp"} if HEALTHY[name].get("tmp_noexec") else set())
     # A name that nobody has can take its resolver as long as the deadline of this test.

@@ -237,7 +237,6 @@ def test_one_error_tells_all_that_can_not_be_used_before_anything_is_read(run):
         "preflight_custom_checks[0].expect is 'cpus >=': it ends before it is complete.",
         "preflight_custom_checks[0].fix is '{': the brace at character 1 is not closed; a brace itself is {'{'}.",
         "preflight_custom_checks[1].expect is 'nope(a)': there is no function nope(); there are abs, ",
-        "preflight_only is 'mine': the known checks are login, system, ",
         "preflight_only is 'dsik': the known checks are login, system, ",
         "preflight_skip is 'login': this one can not be skipped.",
     ]

@@ -129,7 +129,7 @@ def test_a_plan_of_nothing_is_one_of_defaults(done):
     ("plan", ["preflight_limits.clock_s is 'soon'", "preflight_only is 'disks'", "preflight_fit is 'perhaps'",
               "preflight_report_formats is 'pdf'"]),
     ("profile", ["preflight_profile is 'none'", "preflight_fail_on is 'error'", "preflight_architectures is 'x86_64'",
-                 "preflight_port is 'x'"]),
+                 "preflight_skip is 'disks'", "preflight_port is 'x'"]),
     ("probe", ["There is no plan to go by"]),
     ("limits", ["limits.clock_s is 0"]),
     ("edges", ["There is no plan to go by"]),
