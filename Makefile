@@ -80,11 +80,11 @@ importer: $(TOOLS)/installed release ## galaxy-importer on what release has buil
 	@cd .cache && $(IN_TOOLS) python -m galaxy_importer.main ../dist/*.tar.gz >importer.log 2>&1 || { cat importer.log; exit 1; }
 	@! grep -E 'WARNING|ERROR' .cache/importer.log
 
-changelog: $(TOOLS)/installed ## CHANGELOG.md, out of changelogs/
+changelog: $(TOOLS)/installed ## CHANGELOG.md, out of changelogs/; shows what the next entry will be
 	@$(TOOLS)/bin/python tests/tools/changelog.py
 
-# With VERSION=1.0.0 the collection gets that version first, and what lies in changelogs/fragments becomes its entry.
-release: $(VENV)/installed collection $(if $(VERSION),$(TOOLS)/installed) ## build dist/*.tar.gz, install it elsewhere, verify and run it; VERSION=1.0.0 sets the version
+# With VERSION=1.1.0 the collection gets that version first, and what lies in changelogs/fragments becomes its entry.
+release: $(VENV)/installed collection $(if $(VERSION),$(TOOLS)/installed) ## build dist/*.tar.gz, install it elsewhere, verify and run it; VERSION=1.1.0 sets the version
 	@$(if $(VERSION),$(TOOLS)/bin/python tests/tools/changelog.py "$(VERSION)")
 	@$(BIN)/python tests/tools/release.py
 

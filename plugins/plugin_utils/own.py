@@ -55,11 +55,14 @@ def one_line(text: str) -> str:
     return told if len(told) <= TEXT_MOST else f"{told[:TEXT_MOST - len(CUT)]}{CUT}"
 
 
+def kind_of(given: t.Any) -> str:
+    return next((name for of, name in KINDS.items() if isinstance(given, of)), "nothing")
+
+
 def _kind(given: t.Any) -> str:
     """What it is instead, and how it begins."""
-    kind = next((name for of, name in KINDS.items() if isinstance(given, of)), "nothing")
     begins = repr(given)
-    return f"{kind} ({begins if len(begins) <= BEGINNING_MOST else begins[:BEGINNING_MOST] + '...'})"
+    return f"{kind_of(given)} ({begins if len(begins) <= BEGINNING_MOST else begins[:BEGINNING_MOST] + '...'})"
 
 
 def _problem(told: t.Any, taken: t.Container[str]) -> str | None:

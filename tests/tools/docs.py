@@ -196,15 +196,21 @@ def variables():
 
 def variable(name, about):
     default = f"Default: `{json.dumps(about['default'])}`\n\n" if about.get("default") not in (None, "") else ""
-    keys = "".join(f"- `{key}`{'' if one.get('required') else ' (may be left out)'}: {' '.join(sentences(one))}\n"
+    keys = "".join(f"- `{key}`{'' if one.get('required') else ' (may be left out)'}: {' '.join(sentences(one))}{choices(one)}\n"
                    for key, one in about.get("options", {}).items())
     return f"## `{name}`\n\n{default}{' '.join(sentences(about))}\n" + (f"\n{keys}" if keys else "")
+
+
+def choices(about):
+    told = " or ".join(f"`{choice}`" for choice in about.get("choices", ()))
+    return told and f" It is {told}" + (f"; without it `{about['default']}`." if "default" in about else ".")
 
 
 def sentences(about):
     """Its description, with Ansible's markup as Markdown has it."""
     given = about["description"]
     for text in [given] if isinstance(given, str) else given:
+        text = re.sub(r"\bR?[CVO]\(([^()#]*)#module:((?:[^()]|\([^()]*\))*)\)", r"`\2` of `\1`", text)
         text = re.sub(r"\b(?:RV|[CVO])\((?:[^()#]*#\w+:(?:main:)?)?((?:[^()]|\([^()]*\))*)\)", r"`\1`", text)
         yield re.sub(r"\b[MP]\(([^()#]*)(?:#\w+)?\)", r"`\1`", text)
 

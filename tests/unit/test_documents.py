@@ -14,6 +14,7 @@ import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import checks, settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.reports import FILES
+from tools import docs
 
 ROOT = Path(__file__).parents[2]
 AWX = ROOT / "docs" / "awx"
@@ -21,6 +22,7 @@ ROLE = yaml.safe_load((ROOT / "roles" / "preflight" / "meta" / "argument_specs.y
 DEFAULTS = yaml.safe_load((ROOT / "roles" / "preflight" / "defaults" / "main.yml").read_text())
 QUESTIONS = {question["variable"]: question for question in json.loads((AWX / "survey.json").read_text())["spec"]}
 starts_programs = pytest.mark.skipif("ansible_pytest_collections" in sys.modules, reason="ansible-test has no programs of Ansible's")
+of_the_repository = pytest.mark.skipif(not (ROOT / "galaxy.yml").exists(), reason="a collection that was installed has no galaxy.yml")
 TAKEN = {  # as the plan takes them
     "preflight_profile": settings.profile_file,
     "preflight_role_ports": lambda given: settings.yes_or_no(given, True, "preflight_role_ports"),
@@ -140,6 +142,7 @@ def test_the_wrappers_import_playbooks_that_there_are(name):
     assert (ROOT / "playbooks" / f"{name}.yml").is_file()
 
 
+@of_the_repository
 def test_the_collection_that_the_project_asks_for_is_this_one():
     (wanted,) = yaml.safe_load((AWX / "collections" / "requirements.yml").read_text())["collections"]
     this = yaml.safe_load((ROOT / "galaxy.yml").read_text())
@@ -226,6 +229,7 @@ def test_it_is_published_also_when_the_preflight_fails(number):
     assert {step["if"] for step in job["steps"][at + 1:]} == {"always()"}
 
 
+@of_the_repository
 def test_this_repositorys_own_job_runs_make_test():
     (job,) = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text())["jobs"].values()
     *_before, line = [step["run"] for step in job["steps"] if "run" in step]
@@ -242,6 +246,11 @@ def rows_of(page, head):
     """The rows of the table that begins so, as lists of cells."""
     table = PAGES[page].split(f"\n{head}", 1)[1].split("\n\n", 1)[0]
     return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in table.splitlines()[2:]]
+
+
+def test_the_pages_are_what_make_docs_writes():
+    for path, page in docs.PAGES.items():
+        assert path.read_text(encoding="utf-8") == page(), "make docs"
 
 
 def test_the_readme_has_the_order_of_certification():
@@ -330,6 +339,7 @@ def test_what_a_page_points_at_is_there(page):
         assert not anchor or anchor in anchors(there.read_text("utf-8")), target
 
 
+@of_the_repository
 def test_what_the_collections_file_leaves_out_is_there():
     """But for what is made here, and for fragments, of which a release leaves none; see also tests/tools/release.py."""
     made = {"changelogs/fragments", ".git", ".venv*", ".collections", ".cache", "*/.cache", ".ansible", "dist", "tests/output", "*.tar.gz"}

@@ -98,9 +98,9 @@ def test_sections_that_are_not_known_are_let_be(record):
 
 
 @pytest.mark.parametrize(("records", "message"), [
-    ("x", "a list of records is needed, not str"),
-    ({"machine": "x"}, "a list of records is needed, not dict"),
-    (None, "a list of records is needed, not NoneType"),
+    ("x", "a list of records is needed, not a text"),
+    ({"machine": "x"}, "a list of records is needed, not a mapping; of a file of preflight_records_dir, that is what it has under records"),
+    (None, "a list of records is needed, not nothing"),
     ([], "there is no record to judge, so there is nothing to call good"),
     ([{"machine": "a"}, 5], "record 2 is not a mapping with the machine's name under machine"),
     ([{}], "record 1 is not a mapping with the machine's name under machine"),

@@ -13,7 +13,6 @@ import yaml
 from ansible_collections.llmgw.preflight.plugins.plugin_utils import settings
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.evaluate import evaluate
 from ansible_collections.llmgw.preflight.plugins.plugin_utils.settings.profile import FIGURES, FOLDER, MOST_BYTES, shipped
-from tools import docs
 
 ROOT = Path(__file__).parents[4]
 SCHEMA = jsonschema.Draft202012Validator(json.loads((ROOT / "docs" / "profile.schema.json").read_text()))
@@ -434,8 +433,3 @@ def test_what_another_profile_does_not_know(given, message):
     with pytest.raises(settings.SettingsError) as problem:
         evaluate(**{"records": [{"machine": "w1", "roles": ["worker"]}], "profile": "kubeadm", **given})
     assert str(problem.value) == message
-
-
-def test_the_pages_are_what_make_docs_writes():
-    for path, page in docs.PAGES.items():
-        assert path.read_text(encoding="utf-8") == page(), "make docs"

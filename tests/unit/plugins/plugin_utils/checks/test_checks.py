@@ -166,6 +166,11 @@ def test_each_section_that_may_be_left_out_names_the_checks_that_look_at_it():
         assert check in checks.LOOKED_AT_BY.get(section, (check,)), f"{check} looks at {section}"
 
 
+def test_each_check_asks_a_question_first():
+    for check in (checks.login, *checks.AFTER_LOGIN, *checks.BETWEEN):
+        assert check.__doc__.partition("?")[1] and "." not in check.__doc__.partition("?")[0], check.ID
+
+
 def test_imports_run_one_way():
     plugins = Path(checks.__file__).parents[2]
     seen = {str(path.relative_to(plugins)): set(imports_of(path)) for path in plugins.rglob("*.py")}
