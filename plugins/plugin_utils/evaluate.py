@@ -181,8 +181,8 @@ def _sum(findings: Sequence[Finding]) -> dict[str, t.Any]:
 
 def _checked(records: t.Any) -> Sequence[Mapping[str, t.Any]]:
     if isinstance(records, (str, bytes)) or not isinstance(records, Sequence):
-        raise RecordsError(f"a list of records is needed, not {own.kind_of(records)}" + (
-            "; of a file of preflight_records_dir, that is what it has under records" if isinstance(records, Mapping) else ""))
+        hint = "; of a file of preflight_records_dir, that is what it has under records" if isinstance(records, Mapping) else ""
+        raise RecordsError(f"a list of records is needed, not {own.kind_of(records)}{hint}")
     if not records:
         raise RecordsError("there is no record to judge, so there is nothing to call good")
     seen: Counter[str] = Counter()

@@ -90,7 +90,7 @@ def main(version=None):
             antsibull(copy, "release")
             was = (ROOT / MADE[0]).read_text(encoding="utf-8").splitlines()
             print("\n".join(line[2:] for line in difflib.ndiff(was, (copy / MADE[0]).read_text(encoding="utf-8").splitlines())
-                            if line.startswith("+ ")))
+                            if line.startswith("+ ") and NEXT not in line.replace("\\", "").replace("-", ".") and "<a " not in line))
         else:
             print("There is nothing in changelogs/fragments.")
     return 0

@@ -58,7 +58,8 @@ def test_a_shell_that_can_not_run_python_tells_so_by_its_exit_status(rc, cause):
 
 
 def test_texts_are_cut_and_lists_are_not():
-    sections = {"login": LOGIN, "system": {"id": "x" * 5000, "version": None, "name": ["y" * 5000] * 2, "k" * 5000: 1}, "listening": [{"port": 1}] * 9999}
+    sections = {"login": LOGIN, "system": {"id": "x" * 5000, "version": None, "name": ["y" * 5000] * 2, "k" * 5000: 1},
+                "listening": [{"port": 1}] * 9999}
     found, unmeasured, dummy = parts_of({**WHOLE, "sections": sections, "unmeasured": {"apt": "z" * 5000}})
     assert found["system"] == {"id": "x" * 1000, "version": None, "name": ["y" * 1000] * 2, "k" * 1000: 1}
     assert len(found["listening"]) == 9999
