@@ -63,7 +63,8 @@ def played(folder, hosts, plays, *options, **given):
         (folder / name).write_text(json.dumps(content))
     routing = folder / "ansible_collections" / "community" / "docker" / "meta" / "runtime.yml"  # where Ansible looks for the short name
     routing.parent.mkdir(parents=True)
-    routing.write_text("plugin_routing: {connection: {docker: {redirect: ansible.builtin.local}}}")
+    routing.write_text("plugin_routing: {connection: {docker: {redirect: ansible.builtin.local}, "
+                       "gone: {tombstone: {removal_version: 1.0.0, warning_text: it is gone}}}}")
     broken = folder / "connection_plugins" / "broken.py"
     broken.parent.mkdir()
     broken.write_text("import of_nobody\n")
@@ -167,6 +168,7 @@ ODD_HOSTS = {"all": {
                             "w5": {"own_packages": NOTHING}, "w6": {"ansible_become": True, "ansible_become_method": "llmgw.none.such"},
                             "w7": {"ansible_shell_type": "none"}, "w8": {"ansible_timeout": "soon"}, "w9": SSH,
                             "w11": {"ansible_connection": "broken"}, "w12": {"ansible_timeout": 7.5},
+                            "w13": {"ansible_connection": "community.docker.gone"},
                             "alias": {"ansible_connection": "paramiko"},
                             "w10": {"ansible_password": {"__ansible_vault": "$ANSIBLE_VAULT;1.1;AES256\n6261640a6261640a626164"}}}}}}}
 
@@ -238,6 +240,7 @@ def test_what_the_judge_can_not_do_is_told(odd):
 
 @pytest.mark.parametrize(("words", "machines"), [
     ("ansible_connection is 'llmgw.none.such': there is no such connection plugin.", "w1"),
+    ("ansible_connection is 'community.docker.gone': there is no such connection plugin.", "w13"),
     ("preflight_address can not be worked out: ", "w2"), ("preflight_only is not the same for all machines", "w3"),
     ("preflight_skip is not the same for all machines", "w4"), ("preflight_packages is not the same for all machines", "w5"),
     ("ansible_become_method is 'llmgw.none.such': there is no such become plugin.", "w6"),
