@@ -39,7 +39,8 @@ def _look_at(folder, for_all=True):
         space = os.statvfs(folder)
     except OSError as error:
         return {"path": folder, "problem": "can not be looked at (%s)" % error.strerror, "noexec": False, "free_bytes": 0}
-    free = space.f_bavail * space.f_frsize
+    reserved = not for_all and os.geteuid() == 0  # for root, who may use it
+    free = (space.f_bfree if reserved else space.f_bavail) * space.f_frsize
     if not stat.S_ISDIR(mode):
         problem = "is no folder"
     elif space.f_flag & os.ST_RDONLY:
@@ -50,7 +51,7 @@ def _look_at(folder, for_all=True):
         problem = "can not be written to by this user"
     elif not free:
         problem = "is full"
-    elif space.f_files and not space.f_favail:  # some filesystems do not count them
+    elif space.f_files and not (space.f_ffree if reserved else space.f_favail):  # some filesystems do not count them
         problem = "has no inode left"
     else:
         problem = _refusal(folder)

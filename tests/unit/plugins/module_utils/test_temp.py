@@ -102,6 +102,16 @@ def home(monkeypatch, tmp_path):
     return tmp_path
 
 
+@pytest.mark.parametrize(("user", "problem"), [(0, None), (1000, "is full")])
+@pytest.mark.parametrize("left", ["f_bavail", "f_favail"])
+def test_what_is_kept_for_root_is_there_for_root(home, monkeypatch, user, problem, left):
+    space = {"f_bavail": 7, "f_bfree": 9, "f_frsize": 4096, "f_files": 10, "f_favail": 5, "f_ffree": 6, "f_flag": 0, left: 0}
+    monkeypatch.setattr(temp.os, "statvfs", lambda path: types.SimpleNamespace(**space))
+    monkeypatch.setattr(temp.os, "geteuid", lambda: user)
+    told = problem and {"f_bavail": problem, "f_favail": "has no inode left"}[left]
+    assert temp.remote_tmp("~") == {"path": str(home), "problem": told}
+
+
 @pytest.mark.parametrize(("given", "path"), [
     ("~/.ansible/tmp", "{home}/.ansible/tmp"),
     ("$HOME/a-${WHO}/", "{home}/a-ops"),
