@@ -207,7 +207,7 @@ class ActionModule(ActionBase):
         if examined and "ansible_connection" in own:
             plugin = connection.plugin_of(own["ansible_connection"], self._task)
             work_out(key for key in connection.variables_of(plugin) if key in seen and key not in own)
-            for problem in connection.wrong_with(plugin, own, self._task):
+            for problem in connection.wrong_with(plugin, own, seen, self._task):
                 settle.wrong(problem, name)
         return own if own.keys() >= set(OF_A_MACHINE) else None
 

@@ -156,7 +156,7 @@ class ActionModule(ActionBase):
         return result
 
     def _read_machine(self) -> None:
-        asked = {**self._asked.module, "remote_tmp": self.get_shell_option("remote_tmp", "~/.ansible/tmp")}
+        asked = {**self._asked.module, "remote_tmp": str(self.get_shell_option("remote_tmp", "~/.ansible/tmp"))}
         if not self._becomes_as_usual():
             asked["skip"] = [*asked["skip"], "sudo"]  # each that is refused may be mailed to root
         if asked["stand_ins"]:  # what comes late must not leave what nobody calls any more

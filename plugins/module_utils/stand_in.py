@@ -24,15 +24,15 @@ def open_stand_ins(ports, token, me, lifetime_s, ours=()):
     """Listen on each of ``ports``, a mapping of port to how many machines will call there; ``me`` is this machine's number,
     and ``ours`` are ports on which a process that is called like a stand-in listens now.
 
-    Returns pid (None where nothing had to be opened), open (ports), held (ports that another program listens on), and not_opened
-    (port and reason of each of the others).
+    Returns pid (None where nothing had to be opened), open (ports), held (ports that another program listens on, be it a stand-in of
+    another run), and not_opened (port and reason of each of the others).
     """
     sockets, held, not_opened = {}, [], []
     for port in sorted(ports):
         try:
             sockets[port] = _listen_again(port, token) if port in ours else listen(port)
         except OSError as error:
-            if error.errno == errno.EADDRINUSE and not isinstance(error, AnotherRun):
+            if error.errno == errno.EADDRINUSE:
                 held.append(port)
             elif error.errno == errno.EACCES and port < 1024:
                 not_opened.append({"port": port, "reason": "only root may listen on it"})
@@ -42,10 +42,6 @@ def open_stand_ins(ports, token, me, lifetime_s, ours=()):
     for one in sockets.values():
         one.close()
     return {"pid": pid, "open": sorted(sockets), "held": held, "not_opened": not_opened}
-
-
-class AnotherRun(OSError):
-    """A stand-in of another run has the port."""
 
 
 def _listen_again(port, token):
@@ -58,7 +54,7 @@ def _listen_again(port, token):
     except OSError:  # it has just ended
         said = b""
     if said.startswith((NAME + " -").encode()):
-        raise AnotherRun(errno.EADDRINUSE, "another preflight is at it, or was ended before its stand-ins were")
+        raise OSError(errno.EADDRINUSE, "a stand-in of another run has it")
     for _attempt in range(20):
         try:
             return listen(port)

@@ -20,7 +20,9 @@ def temp():
 
 def remote_tmp(given):
     """Of the folder where Ansible puts its modules for this user: its path, and problem as above; it is made there where it is not yet."""
-    if re.search(r"[`;|&<>(]", given):
+    if not given.strip():
+        return {"path": "", "problem": "(remote_tmp) has no name"}
+    if re.search(r"[`;|&<>('\"\\*?[]", given):
         raise Unmeasured("%s is worked out by a shell" % given[:200])
     # As the shell does that makes it: a variable that is not set is nothing.
     path = os.path.abspath(re.sub(r"\$(\w+|\{\w+\})", "", os.path.expandvars(os.path.expanduser(given))))
@@ -28,6 +30,8 @@ def remote_tmp(given):
     while folder != "/" and not os.path.lexists(folder):
         folder = os.path.dirname(folder)
     problem = _look_at(folder, for_all=False)["problem"]
+    if not problem and max(len(os.fsencode(name)) for name in path.split("/")) > os.statvfs(folder).f_namemax:
+        problem = "takes no name as long as that"
     if problem and folder != path:
         problem = "can not be made: %s %s" % (folder, problem)
     return {"path": path, "problem": problem}

@@ -12,6 +12,7 @@ from .result import NotRead
 
 # (cause, words), the first that fits; the causes are those of checks/login.py, which has a fix for each.
 CAUSES = (
+    ("options", r"bad configuration option|command-line: line \d|(?:^|\n)unknown option -- "),
     ("controller", r"sshpass|is not installed: |on a controller"),
     ("no_room", r"no usable temporary directory|no space left on device|read-only file system|disk quota exceeded"),
     ("host_key", r"host key verification failed|remote host identification has changed|host key is different"),

@@ -40,7 +40,7 @@ ROWS = {
         "/usr/bin/forgetful": {"content": "#!/bin/sh\n/usr/bin/python3 \"$@\" | sed 's/\"stand_ins\"/\"other\"/g'\n", "mode": "0755"}}}}, {
             "db2": ("fail", "could not be read: the machine does not tell of them")}),
     "held for itself only": ({"db1": {"listen": ["127.0.0.1:8008"]}}, {
-        "db1": ("warn", "could not be tried: 8008 from db2: what listens on it does so for some callers only")}),
+        "db1": ("warn", "could not be tried: 8008 from db2: what listens on it does so for some callers only, or has ended by now")}),
 }
 CORE = ("nothing", "rejected")  # run on more than one ansible-core
 

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import yaml
 from ansible.utils.version import SemanticVersion
-from sanity import files
 
 ROOT = Path(__file__).resolve().parents[2]
 MADE = ("CHANGELOG.md", "changelogs/changelog.yaml")
@@ -62,6 +61,7 @@ def antsibull(copy, *commands):
 
 
 def main(version=None):
+    from sanity import files  # which needs what only some environments have
     before = yaml.safe_load((ROOT / "galaxy.yml").read_text(encoding="utf-8"))["version"]
     released = (yaml.safe_load((ROOT / MADE[1]).read_text(encoding="utf-8")) or {}).get("releases") or {}
     fragments = sorted((ROOT / FRAGMENTS).glob("*.yml"))

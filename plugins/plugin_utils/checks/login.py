@@ -19,6 +19,8 @@ FIXES = {
     "timeout": "Check that the machine is on, that its address is right, and that no firewall drops the connection.",
     "no_route": "Check that the machine is on and that its address (ansible_host) is right.",
     "no_name": "Correct the machine's name in the inventory, or give its address as ansible_host.",
+    "options": ("Correct the options that the controller gives to ssh: ansible_ssh_common_args, ansible_ssh_extra_args, ansible_ssh_args, "
+                "ssh_args in ansible.cfg, or ~/.ssh/config."),
     "controller": "Install on the controller what is named (a program, or a Python package beside Ansible), or connect in another way.",
     "denied": "Check ansible_user and the key or password, and that the key is in ~/.ssh/authorized_keys there.",
     "host_key": "If the machine was reinstalled, remove its old key with ssh-keygen -R; otherwise find out why its key changed.",

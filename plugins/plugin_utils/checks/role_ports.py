@@ -248,7 +248,7 @@ def _untried(outcome: str, port: int, stand_ins: t.Any) -> str | None:
     if outcome in ("other_run", "no_word"):  # the machine itself lets the connection in; its stand-in may only be too busy to speak
         return OUTCOMES[outcome]
     if outcome == "refused" and port in stand_ins["held"]:
-        return "what listens on it does so for some callers only"
+        return "what listens on it does so for some callers only, or has ended by now"
     if outcome == "refused" and stand_ins.get("gone"):
         return "its stand-in had ended before it was called (logind's KillUserProcesses=yes does that, and stand_in_s)"
     return None

@@ -62,5 +62,6 @@ def why_not(said: str, password: str | None) -> str:
     silent = re.search(NO_ANSWER, said)
     if silent:
         return f"no answer within {silent.group(1)} s" + ("" if password else ", as if it asked for a password, and none is given")
+    said = re.split(r"(?m)^usage:", said)[0].strip() or said  # which sudo prints behind what is wrong with its options
     says = re.search(SAYS_WHY, said, re.IGNORECASE | re.MULTILINE)
     return login.reason_of((says.group() if says else said).replace(password or "\0", "***"))

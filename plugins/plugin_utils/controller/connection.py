@@ -17,10 +17,13 @@ from ansible.playbook.play_context import PlayContext
 from ansible.plugins.loader import become_loader, connection_loader, shell_loader
 
 from .become import is_on
+from .variables import OMITTED, is_template
 
 # Of what Ansible takes whatever the plugin, that which is not any text; the port is looked at elsewhere.
 KINDS = {"become": "true or false", "pipelining": "true or false", "timeout": "a number of seconds"}
 BY_KEYWORD = {variable: keyword for keyword in KINDS for variable in constants.MAGIC_VARIABLE_MAPPING[keyword]}
+# Those that Ansible takes as they are, so that default(omit) breaks a task; before ansible-core 2.19 that is so of all.
+NEVER_OMITTED = ("ansible_become", "ansible_become_method", "ansible_connection")
 Option = tuple[t.Callable[..., t.Any], Mapping[str, t.Any]]  # what works out its value, and its definition
 
 
@@ -55,8 +58,11 @@ def variables_of(plugin: str) -> dict[str, list[Option]]:
     return found
 
 
-def wrong_with(connection: str, given: Mapping[str, t.Any], task: t.Any) -> t.Iterator[str]:
-    """What is wrong with these variables, which are worked out."""
+def wrong_with(connection: str, given: Mapping[str, t.Any], raw: Mapping[str, t.Any], task: t.Any) -> t.Iterator[str]:
+    """What is wrong with these variables, which are worked out; ``raw`` is what they were before."""
+    for variable in (NEVER_OMITTED if OMITTED else [name for name in given if name.startswith("ansible_")]):
+        if given.get(variable) is None and is_template(raw.get(variable)):
+            yield f"{variable} is left out by default(omit), which Ansible does not take here: give it another default, or take it away."
     plugins = [("ansible_connection", connection_loader, connection),
                ("ansible_shell_type", shell_loader, str(given.get("ansible_shell_type") or "sh"))]
     if is_on(task, given):

@@ -13,7 +13,7 @@ OMITTED: t.Any = getattr(errors, "AnsibleValueOmittedError", ())  # since ansibl
 
 
 def worked_out(template: Template, value: t.Any, variables: Mapping[str, t.Any]) -> t.Any:
-    """None also for what is left out with ``default(omit)``, as Ansible has it for a connection's variables.
+    """None also for what is left out with ``default(omit)``.
 
     Raises AnsibleError, or what a filter or lookup raises.
     """

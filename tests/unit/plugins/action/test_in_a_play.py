@@ -148,8 +148,7 @@ def test_nonsense_is_told(done, name, words):
 # What is unlike itself from machine to machine, and plays of other forms.
 NOTHING = "{{ nothing_of_this_name }}"
 OMITTED = "{{ nothing_of_this_name | default(omit) }}"
-OMITTING = {"preflight_address": OMITTED, "ansible_host": OMITTED, "preflight_port": OMITTED, "preflight_internet_urls": [OMITTED],
-            "preflight_serves": OMITTED, "ansible_become_method": OMITTED, "ansible_timeout": OMITTED}
+OMITTING = {"preflight_address": OMITTED, "preflight_port": OMITTED, "preflight_internet_urls": [OMITTED], "preflight_serves": OMITTED}
 GOOD = {**OMITTING,
         "ansible_connection": "docker", "ansible_port": " 22 ", "preflight_port": None,
         "ansible_become": "no", "ansible_become_method": "llmgw.none.such", "ansible_timeout": "{{ 5 + 5 }}", "ansible_pipelining": "yes",
@@ -169,6 +168,8 @@ ODD_HOSTS = {"all": {
                             "w7": {"ansible_shell_type": "none"}, "w8": {"ansible_timeout": "soon"}, "w9": SSH,
                             "w11": {"ansible_connection": "broken"}, "w12": {"ansible_timeout": 7.5},
                             "w13": {"ansible_connection": "community.docker.gone"},
+                            "w14": {"ansible_become": OMITTED, "ansible_connection": OMITTED, "ansible_become_method": OMITTED},
+                            "w15": {"ansible_connection": "ssh", "ansible_ssh_retries": OMITTED, "ansible_host": OMITTED},
                             "alias": {"ansible_connection": "paramiko"},
                             "w10": {"ansible_password": {"__ansible_vault": "$ANSIBLE_VAULT;1.1;AES256\n6261640a6261640a626164"}}}}}}}
 
@@ -261,10 +262,21 @@ def test_a_number_of_seconds_is_what_this_ansible_takes_for_one(odd):
     assert half == (not ansible_version.startswith("2.16."))  # which cuts the half off
 
 
+@pytest.mark.parametrize("name", ["become", "become_method", "connection"])
+def test_what_is_left_out_by_omit_where_it_breaks_a_task_is_told(odd, name):
+    assert (f"ansible_{name} is left out by default(omit), which Ansible does not take here: give it another default, or take it away. "
+            "(w14)") in odd("unlike")["msg"].splitlines()
+
+
+def test_and_before_2_19_it_breaks_a_task_for_each(odd):
+    told = [line.partition(" ")[0] for line in odd("unlike")["msg"].splitlines() if line.endswith("(w15)")]
+    assert sorted(told) == (["ansible_host", "ansible_ssh_retries"] if ansible_version.startswith("2.16.") else [])
+
+
 def test_what_is_left_out_by_omit_is_not_set(odd):
     first, = odd("of_s1")["machines"]
     assert (first["machine"], first["address"]) == ("s1", "s1")
-    assert "omit" not in json.dumps([odd("of_s1"), odd("unlike")["msg"]])
+    assert "omit" not in json.dumps(odd("of_s1")) and "omit_place" not in odd("unlike")["msg"]
 
 
 def test_a_play_in_which_the_machines_can_not_be_judged_together(odd):

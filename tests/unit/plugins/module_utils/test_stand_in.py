@@ -143,14 +143,14 @@ def test_round_trips_are_measured_before_the_call(free_ports, opened):
     assert 0 < found["slowest"]["seconds"] < 1
 
 
-def test_one_of_this_run_makes_room_and_one_of_another_does_not(free_ports, opened):
+def test_one_of_this_run_makes_room_and_one_of_another_is_tried_as_a_service_is(free_ports, opened):
     port = free_ports[0]
     first = opened({port: 1})
     second = opened({port: 1}, ours=[port])
     assert second["open"] == [port] and second["pid"] not in (None, first["pid"])
     assert ended(first["pid"])
-    assert opened({port: 1}, token="another", ours=[port])["not_opened"] == [
-        {"port": port, "reason": "another preflight is at it, or was ended before its stand-ins were"}]
+    assert opened({port: 1}, token="another", ours=[port]) == {"pid": None, "open": [], "held": [port], "not_opened": []}
+    assert calls.call([edge(port, held=True)], 5, "another", 1)["open"] == 1
     assert alive(second["pid"])
 
 

@@ -105,7 +105,8 @@ def home(monkeypatch, tmp_path):
 @pytest.mark.parametrize(("user", "problem"), [(0, None), (1000, "is full")])
 @pytest.mark.parametrize("left", ["f_bavail", "f_favail"])
 def test_what_is_kept_for_root_is_there_for_root(home, monkeypatch, user, problem, left):
-    space = {"f_bavail": 7, "f_bfree": 9, "f_frsize": 4096, "f_files": 10, "f_favail": 5, "f_ffree": 6, "f_flag": 0, left: 0}
+    space = {"f_bavail": 7, "f_bfree": 9, "f_frsize": 4096, "f_files": 10, "f_favail": 5, "f_ffree": 6, "f_flag": 0, "f_namemax": 255,
+             left: 0}
     monkeypatch.setattr(temp.os, "statvfs", lambda path: types.SimpleNamespace(**space))
     monkeypatch.setattr(temp.os, "geteuid", lambda: user)
     told = problem and {"f_bavail": problem, "f_favail": "has no inode left"}[left]
@@ -131,7 +132,18 @@ def test_one_relative_to_where_the_login_begins(home, monkeypatch):
     assert temp.remote_tmp("tmp/x")["path"] == f"{home}/tmp/x"
 
 
-@pytest.mark.parametrize("given", ["$(mktemp -d)/x", "`id -un`", "/tmp/a;b"])
+@pytest.mark.parametrize("given", ["", " "])
+def test_one_without_a_name(given):
+    assert temp.remote_tmp(given) == {"path": "", "problem": "(remote_tmp) has no name"}
+
+
+def test_a_name_that_is_too_long(home):
+    long = "x" * (os.statvfs(home).f_namemax + 1)
+    assert temp.remote_tmp(f"~/{long[1:]}")["problem"] is None
+    assert temp.remote_tmp(f"~/a/{long}/b")["problem"] == f"can not be made: {home} takes no name as long as that"
+
+
+@pytest.mark.parametrize("given", ["$(mktemp -d)/x", "`id -un`", "/tmp/a;b", "/tmp/a'b", '/tmp/a"b', "/tmp/*", "/tmp/a[b]", "/tmp/a\\b"])
 def test_what_only_a_shell_can_work_out_is_not_measured(given):
     with pytest.raises(temp.Unmeasured, match="is worked out by a shell"):
         temp.remote_tmp(given)
