@@ -60,8 +60,8 @@ def variables_of(plugin: str) -> dict[str, list[Option]]:
 
 def wrong_with(connection: str, given: Mapping[str, t.Any], raw: Mapping[str, t.Any], task: t.Any) -> t.Iterator[str]:
     """What is wrong with these variables, which are worked out; ``raw`` is what they were before."""
-    for variable in (NEVER_OMITTED if OMITTED else [name for name in given if name.startswith("ansible_")]):
-        if given.get(variable) is None and is_template(raw.get(variable)):
+    for variable in [name for name in given if name in NEVER_OMITTED or OMITTED == () and name.startswith("ansible_")]:
+        if given[variable] is None and is_template(raw.get(variable)):
             yield f"{variable} is left out by default(omit), which Ansible does not take here: give it another default, or take it away."
     plugins = [("ansible_connection", connection_loader, connection),
                ("ansible_shell_type", shell_loader, str(given.get("ansible_shell_type") or "sh"))]
