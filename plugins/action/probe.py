@@ -70,6 +70,7 @@ class ActionModule(ActionBase):
         self._prepare_connection()
         self._facts: dict[str, t.Any] = {}
         self._searched_again = False
+        self._as_usual = self._becomes_as_usual()
         self._end = time.monotonic() + self._limits["machine_s"]
         try:
             self._with_patience(self._read_machine)
@@ -157,7 +158,7 @@ class ActionModule(ActionBase):
 
     def _read_machine(self) -> None:
         asked = {**self._asked.module, "remote_tmp": str(self.get_shell_option("remote_tmp", "~/.ansible/tmp"))}
-        if not self._becomes_as_usual():
+        if not self._as_usual:
             asked["skip"] = [*asked["skip"], "sudo"]  # each that is refused may be mailed to root
         if asked["stand_ins"]:  # what comes late must not leave what nobody calls any more
             asked["stand_ins"] = {**asked["stand_ins"], "within_s": self._left(math.inf)}
@@ -177,7 +178,7 @@ class ActionModule(ActionBase):
         """What takes another word with the machine, and why there is nothing of what is not there."""
         if "clock" not in self._asked.module["skip"]:
             self._measure("clock", self._read_clock)
-        if "sudo" not in self._asked.module["skip"] and ("sudo" in self._record or not self._becomes_as_usual()):
+        if "sudo" not in self._asked.module["skip"] and ("sudo" in self._record or not self._as_usual):
             self._measure("sudo", self._read_sudo)
         if self._asked.facts:
             self._measure("facts", self._read_facts)
@@ -234,7 +235,7 @@ class ActionModule(ActionBase):
 
     def _read_sudo(self) -> t.Any:
         """What the machine told, and where a task becomes another user in a way of which that says nothing, what comes of it."""
-        if not self._becomes_as_usual():
+        if not self._as_usual:
             return self._as_tasks_become()
         told = self._record["sudo"]
         how = told.get("how") if isinstance(told, dict) else None

@@ -8,7 +8,8 @@ description:
   - Reads one machine in one task, with one start of Python there, and changes nothing on it.
   - Returns a record for every machine, whatever happens. A machine that can not be reached, or on which Python does not run, has a
     record too, with the reason under C(login). This task never fails a host and never makes it unreachable.
-  - Runs as the user that logs in, whatever C(become) says, since what that user may do is part of what is read.
+  - Runs as the user that logs in, whatever C(become) says, since what that user may do is part of what is read. Where C(become) is not
+    sudo to root, or a password for it is given, C(id -u) is run with it, to see whether that works.
   - The clock is bounded by each exchange that carries a reading of it, and asked for again until the verdict is certain.
   - A section of the record that could not be read is absent, and named with the reason under C(unmeasured).
 author: llmgw (@llmgw)

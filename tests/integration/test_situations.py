@@ -255,10 +255,12 @@ ROWS = {
         "ports": ("warn", r"in use: 2379 by user root on 0\.0\.0\.0, ::")}),
     "one address": ({"listen": ["127.0.0.1:2379"], "groups": ["etcd_witness"]}, {
         "ports": ("warn", r"in use: 2379 by user root on 127\.0\.0\.1"),
-        "role_ports": ("warn", r"could not be tried: 2379 from .+: what listens on it does so for some callers only, or .+")}),
+        "role_ports": (
+            "warn", r"could not be tried: 2379 from .+: what listens on it does so for some callers only, or has ended by now")}),
     "ipv6 only": ({"listen": ["[::1]:2380"], "groups": ["etcd_witness"]}, {
         "ports": ("warn", r"in use: 2380 by user root on ::1"),
-        "role_ports": ("warn", r"could not be tried: 2380 from .+: what listens on it does so for some callers only, or .+")}),
+        "role_ports": (
+            "warn", r"could not be tried: 2380 from .+: what listens on it does so for some callers only, or has ended by now")}),
     # learningequality/kolibri#6434, apprenda/kismatic#928: our own service, named where it can be
     "its own service": ({**ROOT, "listen": [{"port": 8080, "name": "llmgw"}], "groups": ["control_plane"], "files": ROOTS_KEY}, {
         "ports": ("warn", r"in use: 8080 by llmgw on 0\.0\.0\.0, ::")}),

@@ -62,7 +62,8 @@ def wrong_with(connection: str, given: Mapping[str, t.Any], raw: Mapping[str, t.
     """What is wrong with these variables, which are worked out; ``raw`` is what they were before."""
     for variable in [name for name in given if name in NEVER_OMITTED or OMITTED == () and name.startswith("ansible_")]:
         if given[variable] is None and is_template(raw.get(variable)):
-            yield f"{variable} is left out by default(omit), which Ansible does not take here: give it another default, or take it away."
+            yield (f"{variable} gives nothing, as with default(omit), which Ansible does not take here: give it another default, or take "
+                   "it away.")
     plugins = [("ansible_connection", connection_loader, connection),
                ("ansible_shell_type", shell_loader, str(given.get("ansible_shell_type") or "sh"))]
     if is_on(task, given):

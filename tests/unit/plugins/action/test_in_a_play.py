@@ -264,8 +264,8 @@ def test_a_number_of_seconds_is_what_this_ansible_takes_for_one(odd):
 
 @pytest.mark.parametrize("name", ["become", "become_method", "connection"])
 def test_what_is_left_out_by_omit_where_it_breaks_a_task_is_told(odd, name):
-    assert (f"ansible_{name} is left out by default(omit), which Ansible does not take here: give it another default, or take it away. "
-            "(w14)") in odd("unlike")["msg"].splitlines()
+    assert (f"ansible_{name} gives nothing, as with default(omit), which Ansible does not take here: give it another default, or take "
+            "it away. (w14)") in odd("unlike")["msg"].splitlines()
 
 
 def test_and_before_2_19_it_breaks_a_task_for_each(odd):
